@@ -1,0 +1,28 @@
+"""Thresholds by name, read once from thresholds.yaml (value, unit, source)."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from .errors import KnowledgeError
+
+
+@cache
+def _table() -> dict[str, float]:
+    path = Path(__file__).with_name("thresholds.yaml")
+    document = yaml.safe_load(path.read_text("utf-8"))
+    for name, entry in document.items():
+        if set(entry) != {"value", "unit", "source"}:
+            raise KnowledgeError(f"threshold {name} needs value, unit and source", where=str(path))
+    return {name: float(entry["value"]) for name, entry in document.items()}
+
+
+def threshold(name: str) -> float:
+    """Value of a named threshold. Raises KnowledgeError for an unknown name."""
+    try:
+        return _table()[name]
+    except KeyError:
+        raise KnowledgeError(f"no threshold is named {name}", where="knowledge/thresholds.yaml") from None
