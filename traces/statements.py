@@ -1,0 +1,296 @@
+"""States what the measures found as facts of the vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..knowledge.facts import Fact, fact
+from ..knowledge.thresholds import threshold
+from .common import transfer_view
+from .scopes import LateScope, mean_step, sampling
+from .tables import SUMMARY, Note, Tables
+
+if TYPE_CHECKING:
+    from .measure import View
+
+
+def rank_text(ranks: Sequence[int]) -> str:
+    """Ranks as people write them: 0-3,7."""
+    runs: list[list[int]] = []
+    for rank in sorted(ranks):
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def mean_step_ms(seen: View) -> float | None:
+    """Mean step time over ranks and steps, ms."""
+    if seen.matrix is not None:
+        return mean_step(seen.matrix)
+    table = seen.tables.steps
+    column = None if table is None else table.columns.get("step_ms")
+    known = None if column is None else column[np.isfinite(column)]
+    return float(known.mean()) if known is not None and len(known) else None
+
+
+def evidence_kind(tables: Tables) -> str:
+    """profile, log, table, summary or mixed."""
+    kinds = {info.clock for info in tables.ranks}
+    if tables.collectives is not None or tables.spans is not None:
+        return "mixed" if kinds & {"log", "none"} else "profile"
+    if tables.steps is None:
+        return "table"
+    if (tables.steps.step == SUMMARY).all():
+        return "summary"
+    return "log" if "log" in kinds else "table"
+
+
+def job_facts(seen: View) -> list[Fact]:
+    """job and warmup."""
+    steps, level = _steps_and_sampling(seen)
+    expected = {info.world_size for info in seen.tables.ranks if info.world_size}
+    stages = bool(seen.matrix is not None and seen.matrix.stages) or bool(seen.rows is not None and seen.rows.stages)
+    found = [
+        fact(
+            "job",
+            {
+                "ranks": len(seen.ranks),
+                "ranks_expected": max(expected) if expected else None,
+                "steps": steps,
+                "step_ms": mean_step_ms(seen),
+                "evidence": evidence_kind(seen.tables),
+                "lateness_known": seen.matrix is not None and len(seen.matrix.ranks) > 1,
+                "stages_known": stages,
+                "sampling": level,
+            },
+        )
+    ]
+    if seen.warmup is not None:
+        found.append(fact("warmup", {"steps": 1, "first_ms": seen.warmup[1], "rest_ms": seen.warmup[2]}))
+    return found
+
+
+def _steps_and_sampling(seen: View) -> tuple[int, str]:
+    matrix, table = seen.matrix, seen.tables.steps
+    if matrix is not None:
+        count = 0 if matrix.summary else len(matrix.steps)
+        return count, sampling(count, len(matrix.ranks), summary=matrix.summary)
+    if table is None:
+        return 0, "none"
+    count = len(np.unique(table.step[table.step != SUMMARY]))
+    return count, sampling(count, len(seen.ranks), summary=count == 0)
+
+
+def gate_facts(seen: View) -> list[Fact]:
+    """gate and rank_missing (L04)."""
+    expected = max((info.world_size or 0 for info in seen.tables.ranks), default=0)
+    missing = [r for r in range(expected) if r not in seen.ranks] if expected else []
+    collectives, method = _gate_state(seen)
+    gate = {
+        "collectives": collectives,
+        "ranks": "missing" if missing else "complete" if expected else "unknown",
+        "method": method,
+        "paired": seen.pairing.paired if seen.pairing else 0,
+        "unpaired": seen.pairing.unpaired if seen.pairing else 0,
+    }
+    named = [fact("rank_missing", {"rank": r}) for r in missing[:16]]
+    return [fact("gate", gate), *named]
+
+
+def _gate_state(seen: View) -> tuple[str, str]:
+    if seen.pairing is not None:
+        return ("matched", seen.pairing.method) if seen.pairing.paired else ("unknown", "none")
+    table = seen.tables.steps
+    if len(seen.ranks) == 1 and all((info.world_size or 1) == 1 for info in seen.tables.ranks):
+        return "matched", "none"
+    if table is None or (table.step == SUMMARY).all():
+        return "unknown", "none"
+    counts = {int((table.rank == r).sum()) for r in np.unique(table.rank)} if len(seen.ranks) <= 64 else set(
+        np.unique(table.rank, return_counts=True)[1].tolist()
+    )  # fmt: skip
+    return ("matched_by_progress", "progress") if len(counts) == 1 else ("unknown", "none")
+
+
+def reading_facts(report: Sequence[Note]) -> list[Fact]:
+    """One fact a note code that weakens conclusions, and contradictions."""
+    found: dict[str, Fact] = {}
+    for note in report:
+        if note.code.startswith("contradiction-"):
+            first, _, second = note.detail.partition(" | ")
+            about = note.code.removeprefix("contradiction-")
+            found[note.code] = fact("contradiction", {"about": about, "first": first, "second": second})
+        elif note.severity != "info":
+            count = sum(n.count for n in report if n.code == note.code)
+            found.setdefault(note.code, fact("reading", {"code": note.code, "count": count, "detail": note.detail}))
+    return list(found.values())
+
+
+def scope_facts(seen: View) -> list[Fact]:
+    """scope, stage_excess, stages_unknown, unaccounted, recurrence, stray_event, equalised and wait."""
+    found: list[Fact] = []
+    for scope in seen.scopes:
+        found.append(_scope_fact(scope, seen))
+        found.extend(_stage_facts(scope))
+        found.extend(_recurrence(scope))
+    for stray in seen.strays:
+        found.append(
+            fact("stray_event", {"rank": stray.rank, "step": stray.step, "lateness_ms": stray.lateness_ms, "stage": stray.stage})
+        )
+    if seen.rows is not None:
+        for stage, (value, spread) in seen.rows.equalised.items():
+            found.append(fact("equalised", {"stage": stage, "spread_ms": spread, "value_ms": value}))
+    matrix = seen.matrix
+    if matrix is not None and matrix.wait is not None and len(matrix.ranks) <= 64:
+        found.extend(
+            fact("wait", {"rank": r, "wait_ms": float(w)}) for r, w in zip(matrix.ranks, matrix.wait.mean(axis=1), strict=True)
+        )
+    return found
+
+
+def _scope_fact(scope: LateScope, seen: View) -> Fact:
+    assert seen.matrix is not None
+    return fact(
+        "scope",
+        {
+            "scope": scope.id,
+            "kind": "rank" if len(scope.ranks) == 1 else "set",
+            "ranks": rank_text(scope.ranks),
+            "lateness_ms": scope.lateness_ms,
+            "loss_ms": scope.loss_ms,
+            "loss_share": scope.loss_share,
+            "pattern": scope.pattern,
+            "late_steps": len(scope.late_steps),
+            "steps": scope.steps,
+            "noise_ms": scope.noise_ms,
+            "sampling": scope.sampling,
+            "split": scope.split,
+            "excess_in": seen.matrix.basis,
+        },
+    )
+
+
+def _stage_facts(scope: LateScope) -> list[Fact]:
+    if not scope.stages:
+        return [fact("stages_unknown", {"scope": scope.id})]
+    found = [
+        fact(
+            "stage_excess",
+            {
+                "scope": scope.id,
+                "stage": s.stage,
+                "excess_ms": s.excess_ms,
+                "coverage": s.coverage,
+                "part": s.part,
+                "late_ms": s.late_ms,
+                "on_time_ms": s.on_time_ms,
+            },
+        )
+        for s in scope.stages
+    ]
+    exclusive = [s for s in scope.stages if s.stage != "compute" or all(x.stage != "forward" for x in scope.stages)]
+    rest = 1.0 - sum(s.coverage for s in exclusive)
+    if rest >= threshold("coverage_some"):
+        found.append(fact("unaccounted", {"scope": scope.id, "excess_ms": rest * scope.lateness_ms, "coverage": rest}))
+    return found
+
+
+def _recurrence(scope: LateScope) -> list[Fact]:
+    if scope.pattern != "intermittent":
+        return []
+    gaps = np.diff(scope.late_steps)
+    period = int(gaps[0]) if len(gaps) and (gaps == gaps[0]).all() else None
+    delayed = scope.before_ms >= threshold("coverage_large") * scope.lateness_ms
+    return [
+        fact(
+            "recurrence",
+            {
+                "scope": scope.id,
+                "events": len(scope.late_steps),
+                "event_ms": scope.lateness_ms,
+                "period_steps": period,
+                "delayed": delayed,
+            },
+        )
+    ]
+
+
+def clock_facts(seen: View) -> list[Fact]:
+    """clock, clock_offset and slow_link."""
+    if seen.pairing is None:
+        method = "stated" if seen.matrix is not None and seen.matrix.basis == "arrival" else "none"
+        return [fact("clock", {"state": "not_needed", "method": method})] if seen.matrix is not None else []
+    if not seen.pairing.paired:
+        return [fact("clock", {"state": "not_identifiable", "method": "none"})]
+    claimed = [o for o in seen.alignment.offsets if o.claimed]
+    state = "aligned" if claimed else "not_needed"
+    method = "collective_ends" if claimed else "durations"
+    found = [fact("clock", {"state": state, "method": method, "bar_ms": seen.alignment.bar_ms})]
+    found.extend(
+        fact("clock_offset", {"rank": o.rank, "offset_ms": o.offset_ms, "uncertainty_ms": o.uncertainty_ms}) for o in claimed
+    )
+    return [*found, *_slow_link(seen)]
+
+
+def _slow_link(seen: View) -> list[Fact]:
+    """A consistent order of ends beside a long transfer: one endpoint's link may be the slow one."""
+    matrix, table, pairing = seen.matrix, seen.tables.collectives, seen.pairing
+    moved = None if matrix is None else transfer_view(matrix)
+    if moved is None or not moved.excess or table is None or pairing is None or (pairing.index < 0).any():
+        return []
+    offsets = np.array([o.offset_ms if o.claimed else 0.0 for o in seen.alignment.offsets] or [0.0])
+    end = table.end_us[pairing.index] / 1000.0 - offsets[:, None]
+    spread = end.max(axis=0) - end.min(axis=0)
+    last = np.bincount(end.argmax(axis=0), minlength=len(pairing.ranks)) / end.shape[1]
+    if last.max() < 0.75 or float(np.median(spread)) < 0.1 * moved.mean_ms:
+        return []
+    return [fact("slow_link", {"ranks": rank_text(pairing.ranks), "end_spread_ms": float(np.median(spread))})]
+
+
+def inherited_facts(seen: View) -> list[Fact]:
+    """Ranks that are often last only since their previous collective ended later."""
+    matrix, table, pairing, late = seen.matrix, seen.tables.collectives, seen.pairing, seen.lateness
+    if matrix is None or late is None or table is None or pairing is None or not pairing.paired:
+        return []
+    if (pairing.index < 0).any():
+        return []
+    offsets = np.array([o.offset_ms if o.claimed else 0.0 for o in seen.alignment.offsets] or [0.0])
+    step = table.step[pairing.index[0]]
+    lasts: list[int] = []
+    early: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+    for n in matrix.steps:
+        mine = np.flatnonzero(step == n)
+        if len(mine) == 0 or mine[0] == 0:
+            continue
+        arrive = table.arrival_us[pairing.index[:, mine[-1]]] / 1000.0 - offsets
+        before = table.end_us[pairing.index[:, mine[0] - 1]] / 1000.0 - offsets
+        lasts.append(int(arrive.argmax()))
+        early.append(before - np.median(before))
+    return [f for i in range(len(pairing.ranks)) for f in _inherited(seen, i, lasts, np.array(early))]
+
+
+def _inherited(seen: View, i: int, lasts: list[int], early: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[Fact]:
+    assert seen.pairing is not None and seen.lateness is not None
+    rank = seen.pairing.ranks[i]
+    if any(rank in s.ranks for s in seen.scopes) or not lasts or lasts.count(i) < 0.5 * len(lasts):
+        return []
+    head_start = float(np.median(early[:, i]))
+    own = float(np.median(seen.lateness.late_ms[seen.lateness.ranks.index(rank)]))
+    if head_start < max(1.0, 2.0 * abs(own)):
+        return []
+    return [
+        fact(
+            "inherited",
+            {
+                "rank": rank,
+                "last_steps": lasts.count(i),
+                "steps": len(lasts),
+                "inherited_ms": head_start,
+                "own_excess_ms": own,
+            },
+        )
+    ]
