@@ -1,0 +1,107 @@
+"""Collectives on a device: one row a kernel, described by its own arguments or by the call that launched it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .calls import Row, described
+from .collect import Collected, Kernel, Mark
+from .identity import Identity
+from .names import KERNEL_COLLECTIVE, operation
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """Where and when the host launched device work, sorted by correlation id."""
+
+    correlation: np.ndarray
+    at_us: np.ndarray
+    thread: np.ndarray
+
+    def find(self, correlation: int) -> tuple[float, int] | None:
+        """Time (us) and thread of a launch."""
+        index = int(np.searchsorted(self.correlation, correlation))
+        if correlation < 0 or index >= len(self.correlation) or self.correlation[index] != correlation:
+            return None
+        return float(self.at_us[index]), int(self.thread[index])
+
+
+def launches_of(kept: Collected) -> Launches:
+    """Launches of a trace."""
+    correlation = np.array(kept.launch_correlation, dtype=np.int64)
+    order = np.argsort(correlation, kind="stable")
+    return Launches(
+        correlation[order],
+        np.array(kept.launch_us)[order],
+        np.array(kept.launch_thread, dtype=np.int64)[order],
+    )
+
+
+def kernel_rows(kept: Collected, comms: Sequence[Mark], identity: Identity) -> tuple[list[Row], int]:
+    """One row a collective kernel, and how many kernels occur twice (left out).
+
+    Arrival is the kernel's start. What the kernel's arguments do not say comes from the innermost
+    `record_param_comms` or `nccl:` annotation around its launch.
+    """
+    launches = launches_of(kept)
+    around = _Enclosing(comms)
+    rows: list[Row] = []
+    seen: set[tuple[str, float, float, int]] = set()
+    for kernel in kept.kernels:
+        key = (kernel.name, kernel.start_us, kernel.end_us, kernel.correlation)
+        if key not in seen:
+            seen.add(key)
+            launch = launches.find(kernel.correlation)
+            rows.append(_row(kernel, launch, around.marks(*launch) if launch else [], identity))
+    return rows, len(kept.kernels) - len(rows)
+
+
+def _row(kernel: Kernel, launch: tuple[float, int] | None, calls: Sequence[Mark], identity: Identity) -> Row:
+    row = described(kernel.arguments, identity)
+    for call in calls:
+        stated = described(call.arguments, identity)
+        row = replace(
+            row,
+            op=_better(row.op, stated.op if stated.op != "unknown" else operation(call.name)),
+            group=row.group or stated.group,
+            sequence=row.sequence if row.sequence >= 0 else stated.sequence,
+            bytes=row.bytes if row.bytes >= 0 else stated.bytes,
+            dtype=row.dtype or stated.dtype,
+        )
+    named = KERNEL_COLLECTIVE.search(kernel.name)
+    return replace(
+        row,
+        op=_better(row.op, operation(named["coll"]) if named else "unknown"),
+        arrival_us=kernel.start_us,
+        end_us=kernel.end_us,
+        host_entry_us=launch[0] if launch else math.nan,
+    )
+
+
+def _better(op: str, other: str) -> str:
+    return other if op == "unknown" else op
+
+
+class _Enclosing:
+    """Marks by thread, to find those around an instant."""
+
+    def __init__(self, marks: Sequence[Mark]) -> None:
+        self._marks: dict[int, list[Mark]] = defaultdict(list)
+        for mark in sorted(marks, key=lambda mark: mark.start_us):
+            self._marks[mark.thread].append(mark)
+        self._starts = {
+            thread: np.array([mark.start_us for mark in marks]) for thread, marks in self._marks.items()
+        }
+
+    def marks(self, at_us: float, thread: int) -> list[Mark]:
+        """Marks around an instant on a thread, innermost first (at most four levels)."""
+        if thread not in self._marks:
+            return []
+        index = int(np.searchsorted(self._starts[thread], at_us, side="right"))
+        near = self._marks[thread][max(index - 4, 0) : index]
+        return [mark for mark in reversed(near) if mark.end_us >= at_us]
