@@ -144,7 +144,7 @@ def _finish(
     sync: SyncMatrix | None,
     rows: RowsView | None,
 ) -> View:
-    warmup = _warmup(tables, ranks, matrix)
+    warmup = _warmup(tables, ranks)
     if matrix is not None and warmup is not None and len(matrix.steps) > 1:
         matrix = matrix.pick(matrix.steps != warmup[0])
     if matrix is None:
@@ -153,7 +153,7 @@ def _finish(
     return View(tables, ranks, pairing, alignment, matrix, sync, rows, warmup, late, tuple(scopes), tuple(strays))
 
 
-def _warmup(tables: Tables, ranks: tuple[int, ...], matrix: StepMatrix | None) -> tuple[int, float, float] | None:
+def _warmup(tables: Tables, ranks: tuple[int, ...]) -> tuple[int, float, float] | None:
     """(step, its ms, median ms of the rest) where the first recorded step is much slower on every rank."""
     table = tables.steps
     if table is None or "step_ms" not in table.columns:
@@ -161,8 +161,8 @@ def _warmup(tables: Tables, ranks: tuple[int, ...], matrix: StepMatrix | None) -
     steps = np.unique(table.step[table.step != SUMMARY])
     if len(steps) < threshold("noise_min_steps"):
         return None
-    times = step_times(tables, ranks, steps) if len(ranks) <= HEAT_RANKS or matrix is None else matrix.step
-    if times is None or len(times) != len(steps):
+    times = step_times(tables, ranks, steps)
+    if times is None:
         return None
     rest = float(np.median(times[1:]))
     slow = float(times[0]) >= threshold("warmup_ratio") * rest

@@ -151,13 +151,11 @@ def step_times(tables: Tables, ranks: tuple[int, ...], steps: Ints) -> Floats | 
     column = None if table is None else table.columns.get("step_ms")
     if table is None or column is None:
         return None
-    rows = [
-        [float(np.nanmean(column[found])) if found.any() and np.isfinite(column[found]).any() else np.nan
-         for n in steps for found in [(table.rank == r) & (table.step == n)]]
-        for r in ranks
-    ]  # fmt: skip
-    known = np.array(rows)
-    return np.nanmean(known, axis=0) if np.isfinite(known).any(axis=0).all() else None
+    use = np.isin(table.rank, ranks) & np.isin(table.step, steps) & np.isfinite(column)
+    at = np.searchsorted(steps, table.step[use])
+    count = np.bincount(at, minlength=len(steps))
+    total = np.bincount(at, weights=column[use], minlength=len(steps))
+    return total / count if len(steps) and count.all() else None
 
 
 def waits(

@@ -23,6 +23,7 @@ class Lateness:
     late_ms: Floats
     noise_ms: float | None
     mean_step_ms: float | None
+    z: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,9 @@ def lateness(matrix: StepMatrix) -> Lateness:
     if late.shape[1] >= threshold("noise_min_steps"):
         spread = np.median(np.abs(late - np.median(late, axis=1, keepdims=True)), axis=1)
         noise = float(1.4826 * np.median(spread))
-    return Lateness(
-        matrix.ranks, tuple(r for r, ok in zip(matrix.ranks, mask, strict=True) if ok), late, noise, mean_step(matrix)
-    )
+    on_time = tuple(r for r, ok in zip(matrix.ranks, mask, strict=True) if ok)
+    step_ms = mean_step(matrix)
+    return Lateness(matrix.ranks, on_time, late, noise, step_ms, _z(late, step_ms or 0.0))
 
 
 def mean_step(matrix: StepMatrix) -> float | None:
@@ -158,7 +159,7 @@ def _classify(matrix: StepMatrix, late: Lateness, i: int) -> tuple[LateScope | N
         late_mask.mean() >= threshold("late_steps_share")
         and float(np.median(values)) >= threshold("late_noise_factor") * (noise or 0.0)
         and loss >= share_needed * mean
-        and (len(matrix.ranks) < threshold("z_ranks") or _z(late, i) >= threshold("z_cut"))
+        and (len(matrix.ranks) < threshold("z_ranks") or late.z[i] >= threshold("z_cut"))
         and (noise is not None or _agree(values, matrix))
     )
     if persistent:
@@ -181,13 +182,14 @@ def _agree(values: Floats, matrix: StepMatrix) -> bool:
     return matrix.summary or bool((values > 0.5 * values.mean()).all())
 
 
-def _z(late: Lateness, i: int) -> float:
-    """Modified z-score of a rank's median lateness among ranks (methods.md section 4)."""
-    centre = np.median(late.late_ms, axis=1)
+def _z(late_ms: Floats, step_ms: float) -> Floats:
+    """Modified z-score of each rank's median lateness among ranks (methods.md section 4). Infinite where a quarter
+    of the ranks are late, since the MAD breaks then."""
+    centre = np.median(late_ms, axis=1)
     mad = 1.4826 * float(np.median(np.abs(centre - np.median(centre))))
-    floor = max(mad, 0.001 * (late.mean_step_ms or 0.0), 1e-9)
-    late_half = (centre > 0.5 * centre.max()).mean() >= 0.25  # MAD breaks when many are slow
-    return np.inf if late_half else float((centre[i] - np.median(centre)) / floor)
+    if (centre > 0.5 * centre.max()).mean() >= 0.25:
+        return np.full(len(centre), np.inf)
+    return (centre - np.median(centre)) / max(mad, 0.001 * step_ms, 1e-9)
 
 
 def _on_time_mask(late: Lateness, but: Sequence[int] = ()) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
