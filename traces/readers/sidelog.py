@@ -89,7 +89,7 @@ def _ints(entries: list[Mapping[str, Any]], key: str) -> Ints:
 
 def _floats(entries: list[Mapping[str, Any]], key: str) -> Floats:
     values = (entry.get(key) for entry in entries)
-    return np.array([float(value) if type(value) in (int, float) else np.nan for value in values])
+    return np.array([float(value) if isinstance(value, (int, float)) else np.nan for value in values])
 
 
 def _steps(rows: list[tuple[int, Mapping[str, Any]]]) -> StepTable:

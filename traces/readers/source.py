@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from isal import isal_zlib
+from isal import igzip_lib, isal_zlib
 
 from ...knowledge.errors import InputError
 from ..limits import DEFAULT_LIMITS, Limits
@@ -143,7 +143,7 @@ class Stream:
         while block:
             try:
                 part = engine.decompress(block, 1 << 20)
-            except isal_zlib.error as error:
+            except igzip_lib.IsalError as error:  # pyright: ignore[reportGeneralTypeIssues]  # incomplete stub
                 self.trouble = f"the gzip data is damaged after {self._bytes_in} compressed bytes ({error})"
                 return
             if part:

@@ -102,12 +102,12 @@ def _times(marks: Sequence[Mark], thread: int | None) -> tuple[Floats, Floats]:
 
 
 def collective_table(rows: Sequence[Row], steps: Steps, rank: int, base_us: float) -> CollectiveTable | None:
-    """Rows in launch order; the step is that of the host call, else of the arrival. None where there are none."""
+    """Rows in launch order, each in the step in which the host launched it. None where there are none."""
     if not rows:
         return None
     entry = np.array([row.host_entry_us for row in rows])
     arrival = np.array([row.arrival_us for row in rows])
-    launched = np.where(np.isnan(entry), arrival, entry)
+    launched = np.array([row.launched_us for row in rows])
     order = np.argsort(launched, kind="stable")
     groups, group = _coded([row.group for row in rows])
     ops, op = _coded([row.op for row in rows])

@@ -16,12 +16,16 @@ _GLOO_NAMES = {"reduce_scatter": ("reduce_scatter", "all_reduce"), "all_to_allv"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One collective call of the rank; times in us without the base, NaN where not measured."""
+    """One collective call of the rank; times in us without the base, NaN where not measured.
+
+    `launched_us` is when the host launched it, as far as can be told: -inf before the trace began.
+    """
 
     op: str
     arrival_us: float
     end_us: float
     host_entry_us: float
+    launched_us: float
     group: tuple[int, ...] = ()
     sequence: int = -1
     bytes: int = -1
@@ -92,6 +96,7 @@ def _gloo_row(call: Mark, done: Mark, identity: Identity) -> Row:
         arrival_us=call.start_us,
         end_us=done.end_us,
         host_entry_us=call.start_us,
+        launched_us=call.start_us,
         group=group,
         bytes=count * size if count and size else -1,
         dtype=dtype,
@@ -105,6 +110,7 @@ def host_only_row(call: Mark, identity: Identity, *, on_host: bool) -> Row:
         arrival_us=call.start_us if on_host else math.nan,
         end_us=math.nan,
         host_entry_us=call.start_us,
+        launched_us=call.start_us,
         group=identity.sole_group(),
     )
 
@@ -133,6 +139,7 @@ def described(arguments: Mapping[str, object], identity: Identity) -> Row:
         arrival_us=math.nan,
         end_us=math.nan,
         host_entry_us=math.nan,
+        launched_us=math.nan,
         group=_members(arguments, identity),
         sequence=sequence if isinstance(sequence, int) and 0 <= sequence < 1 << 62 else -1,
         bytes=count * size if isinstance(count, int) and size and 0 <= count < 1 << 58 else -1,

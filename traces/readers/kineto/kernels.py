@@ -43,22 +43,21 @@ def launches_of(kept: Collected) -> Launches:
 
 
 def kernel_rows(kept: Collected, comms: Sequence[Mark], identity: Identity) -> tuple[list[Row], int]:
-    """One row a collective kernel, and how many kernels occur twice (left out).
+    """One row a collective kernel, by start, and how many kernels occur twice (left out).
 
     Arrival is the kernel's start. What the kernel's arguments do not say comes from the innermost
     `record_param_comms` or `nccl:` annotation around its launch.
     """
     launches = launches_of(kept)
     around = _Enclosing(comms)
+    kernels = list({(k.start_us, k.end_us, k.name, k.correlation): k for k in kept.kernels}.values())
+    kernels.sort(key=lambda kernel: kernel.start_us)
     rows: list[Row] = []
-    seen: set[tuple[str, float, float, int]] = set()
-    for kernel in kept.kernels:
-        key = (kernel.name, kernel.start_us, kernel.end_us, kernel.correlation)
-        if key not in seen:
-            seen.add(key)
-            launch = launches.find(kernel.correlation)
-            rows.append(_row(kernel, launch, around.marks(*launch) if launch else [], identity))
-    return rows, len(kept.kernels) - len(rows)
+    for kernel in kernels:
+        launch = launches.find(kernel.correlation)
+        rows.append(_row(kernel, launch, around.marks(*launch) if launch else [], identity))
+    rows = _same_operation(kernels, rows)
+    return _with_launch(rows), len(kept.kernels) - len(rows)
 
 
 def _row(kernel: Kernel, launch: tuple[float, int] | None, calls: Sequence[Mark], identity: Identity) -> Row:
@@ -73,14 +72,41 @@ def _row(kernel: Kernel, launch: tuple[float, int] | None, calls: Sequence[Mark]
             bytes=row.bytes if row.bytes >= 0 else stated.bytes,
             dtype=row.dtype or stated.dtype,
         )
-    named = KERNEL_COLLECTIVE.search(kernel.name)
+    entry = launch[0] if launch else math.nan
     return replace(
-        row,
-        op=_better(row.op, operation(named["coll"]) if named else "unknown"),
-        arrival_us=kernel.start_us,
-        end_us=kernel.end_us,
-        host_entry_us=launch[0] if launch else math.nan,
+        row, arrival_us=kernel.start_us, end_us=kernel.end_us, host_entry_us=entry, launched_us=entry
     )
+
+
+def _same_operation(kernels: Sequence[Kernel], rows: Sequence[Row]) -> list[Row]:
+    """Name the operation of kernels that nothing describes: that of all described kernels of the same name
+    (an all-to-all runs as a SendRecv kernel), else what the name says."""
+    known: dict[str, set[str]] = defaultdict(set)
+    for kernel, row in zip(kernels, rows, strict=True):
+        if row.op != "unknown":
+            known[kernel.name].add(row.op)
+    named: list[Row] = []
+    for kernel, row in zip(kernels, rows, strict=True):
+        ops = known[kernel.name]
+        found = KERNEL_COLLECTIVE.search(kernel.name)
+        op = next(iter(ops)) if len(ops) == 1 else operation(found["coll"]) if found else "unknown"
+        named.append(replace(row, op=_better(row.op, op)))
+    return named
+
+
+def _with_launch(rows: Sequence[Row]) -> list[Row]:
+    """Fill in launches that the trace lacks: before it began for kernels that start first, else that of the
+    next kernel (launch order is start order within a stream). Without any launch, the kernel's start."""
+    if all(math.isnan(row.host_entry_us) for row in rows):
+        return [replace(row, launched_us=row.arrival_us) for row in rows]
+    filled: list[Row] = []
+    later = math.nan
+    for row in reversed(rows):
+        later = later if math.isnan(row.host_entry_us) else row.host_entry_us
+        filled.append(replace(row, launched_us=row.arrival_us if math.isnan(later) else later))
+    filled.reverse()
+    first = next(index for index, row in enumerate(rows) if not math.isnan(row.host_entry_us))
+    return [replace(row, launched_us=-math.inf) for row in filled[:first]] + filled[first:]
 
 
 def _better(op: str, other: str) -> str:
