@@ -10,7 +10,7 @@ from latecomer.knowledge.model import Experiment, FactKind, Knowledge, Question
 from latecomer.rules.model import Finding, Inference
 
 VOCABULARY = Path(__file__).resolve().parents[2] / "knowledge" / "facts.yaml"
-CAUSES = ("input_delay", "compute_imbalance", "host_stall", "collective_divergence")
+CAUSES: tuple[str, ...] = ("input_delay", "compute_imbalance", "host_stall", "collective_divergence")
 
 
 def vocabulary() -> dict[str, FactKind]:

@@ -229,7 +229,7 @@ def test_why_says_what_each_answer_would_raise() -> None:
 
 def test_how_and_why_not_show_the_weights() -> None:
     now, _ = explored(*BASE, whole())
-    assert [(w.cause, w.weight_db) for w in how(now.judgement)][0] == ("input_delay", 20.0)
+    assert next((w.cause, w.weight_db) for w in how(now.judgement)) == ("input_delay", 20.0)
     turned = why_not(now.judgement, "host_stall")
     assert turned.leader == "input_delay" and turned.leader_support and not turned.vetoed
     with pytest.raises(UsageError, match="cannot apply"):
