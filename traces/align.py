@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..knowledge.thresholds import threshold
 from .match import Pairing
 from .profile import SYNCHRONISING
 from .tables import CollectiveTable, Floats
@@ -70,7 +71,7 @@ def align(table: CollectiveTable, pairing: Pairing) -> Alignment:
 
 
 def _offset(rank: int, offset_ms: float, uncertain_ms: float, skew_ms: float, may_be_zero: bool) -> Offset:
-    claimed = abs(offset_ms) > uncertain_ms and (abs(offset_ms) > skew_ms or not may_be_zero)
+    claimed = abs(offset_ms) > max(uncertain_ms, threshold("offset_floor_ms")) and (abs(offset_ms) > skew_ms or not may_be_zero)
     return Offset(rank, offset_ms, uncertain_ms, claimed)
 
 

@@ -44,7 +44,11 @@ def transfer_view(matrix: StepMatrix) -> Transfer | None:
 
 
 def common_facts(
-    matrix: StepMatrix | None, rows: RowsView | None, ranks: tuple[int, ...], solo: Mapping[str, tuple[float, float]]
+    matrix: StepMatrix | None,
+    rows: RowsView | None,
+    ranks: tuple[int, ...],
+    solo: Mapping[str, tuple[float, float]],
+    steps: int,
 ) -> list[Fact]:
     """transfer and common_stage facts, and the common scope where one of them is a loss."""
     found: list[Fact] = []
@@ -58,7 +62,7 @@ def common_facts(
             found.append(fact("common_stage", {"scope": COMMON, "stage": stage, "share": share, "value_ms": value}))
             losses.append((value, share))
     if losses:
-        found.append(_common_scope(matrix, rows, ranks, max(losses), bool(solo)))
+        found.append(_common_scope(ranks, max(losses), steps))
     return found
 
 
@@ -95,12 +99,8 @@ def _uniform(matrix: StepMatrix | None, rows: RowsView | None) -> dict[str, tupl
     return {n: (float(v.mean(axis=1).min()) / step, float(np.median(v.mean(axis=1)))) for n, v in stages.items()}
 
 
-def _common_scope(
-    matrix: StepMatrix | None, rows: RowsView | None, ranks: tuple[int, ...], loss: tuple[float, float], solo: bool
-) -> Fact:
-    steps = 0 if matrix is None else len(matrix.steps)
-    summary = matrix.summary if matrix is not None else rows is not None
-    level = sampling(steps, len(ranks), summary=summary)
+def _common_scope(ranks: tuple[int, ...], loss: tuple[float, float], steps: int) -> Fact:
+    level = sampling(steps, len(ranks), summary=steps == 0)
     from .statements import rank_text
 
     return fact(
@@ -116,7 +116,7 @@ def _common_scope(
             "late_steps": steps,
             "steps": steps,
             "noise_ms": None,
-            "sampling": "candidate" if solo else level if level != "none" else "summary",
+            "sampling": level,
             "split": "clear",
             "excess_in": "stage",
         },

@@ -64,6 +64,10 @@ def pair(table: CollectiveTable, ranks: tuple[int, ...], step_us: float) -> Pair
     if not blocks:
         empty = np.empty((len(ranks), 0), dtype=np.int64)
         return Pairing(ranks, empty, np.empty(0, dtype=np.int64), "none", 0, unpaired, refused)
+    whole = sum(int((block >= 0).sum()) for block in blocks)
+    if whole < threshold("pair_share") * (whole + unpaired):
+        empty = np.empty((len(ranks), 0), dtype=np.int64)
+        return Pairing(ranks, empty, np.empty(0, dtype=np.int64), "none", 0, whole + unpaired, "most calls have no partner")
     index, group_of = np.concatenate(blocks, axis=1), np.array(groups, dtype=np.int64)
     order = np.argsort(_first_known(table.arrival_us, index), kind="stable")
     method = "launch_order" if "launch_order" in methods else "sequence"
@@ -124,8 +128,17 @@ def _best_shift(table: CollectiveTable, base: Ints, other: Ints, step_us: float)
             continue
         gap = table.end_us[b] - table.end_us[a]
         centre = float(np.median(gap))
-        candidates.append((float(np.median(np.abs(gap - centre))), abs(centre), shift))
+        spread = float(np.median(np.abs(gap - centre)))
+        if spread <= _allowed_us(table, a, b, step_us):
+            candidates.append((spread, abs(centre), shift))
     return _choose_shift(table, base, other, candidates, step_us)
+
+
+def _allowed_us(table: CollectiveTable, a: Ints, b: Ints, step_us: float) -> float:
+    """Ends of one collective differ by no more than its transfer, which the shorter duration bounds."""
+    shorter = np.minimum(table.end_us[a] - table.arrival_us[a], table.end_us[b] - table.arrival_us[b])
+    most = threshold("pair_end_agreement") * step_us
+    return min(max(2.0 * float(np.median(shorter)), threshold("pair_end_floor") * step_us), most)
 
 
 def _choose_shift(
@@ -135,9 +148,6 @@ def _choose_shift(
     if not candidates:
         return None
     best = min(spread for spread, _, _ in candidates)
-    limit = threshold("pair_end_agreement") * step_us
-    if best > limit:
-        return None
     near = [c for c in candidates if c[0] <= max(2.0 * best, 0.1 * step_us)]
     by_step = [c for c in near if _same_steps(table, base, other, c[2])]
     if by_step:

@@ -90,7 +90,7 @@ def measure(tables: Tables, answers: Sequence[Fact] = ()) -> Measured:
         *say.scope_facts(seen),
         *say.clock_facts(seen),
         *say.inherited_facts(seen),
-        *common_facts(seen.matrix, seen.rows, seen.ranks, _solo_stages(seen)),
+        *common_facts(seen.matrix, seen.rows, seen.ranks, _solo_stages(seen), say.step_count(seen)),
         *batch_facts(tables, seen.matrix, seen.scopes),
         *answers,
     ]

@@ -17,8 +17,11 @@ from .match import Pairing
 from .matrix import StepMatrix, SyncMatrix
 from .tables import STAGES, SUMMARY, CollectiveTable, Floats, Ints, SpanTable, Tables
 
-WORK = ("compute", "input_wait", "optimizer", "forward", "backward")
-"""Stages in the order in which they claim a moment: what the device does hides what the host does beside it."""
+HOST_WORK = ("input_wait", "optimizer", "forward", "backward")
+DEVICE_WORK = ("compute", "input_wait")
+"""Stages in the order in which they claim a moment: what the device does hides what the host does beside it. On a
+device trace the host's forward and backward are only launches; a device that has none of its own work is waiting
+for the host."""
 
 SYNCHRONISING = frozenset({"all_reduce", "all_gather", "reduce_scatter", "barrier", "all_to_all"})
 """Operations in which nobody can finish before all have started (uneven all-to-all is checked by its ends)."""
@@ -46,8 +49,9 @@ def split_rank(table: CollectiveTable, rows: Ints, work: Mapping[str, Spans], st
     busy: dict[str, Floats] = {}
     inside: dict[str, Floats] = {}
     lo, mid, hi = np.nan_to_num(previous), np.nan_to_num(until), arrival
+    device = "compute" in work
     for stage, spans in work.items():
-        inside[stage] = covered_us(spans, lo, mid)
+        inside[stage] = covered_us(spans, lo, mid) if stage == "compute" or not device else np.zeros(len(rows))
         busy[stage] = inside[stage] + covered_us(spans, mid, hi)
     still_before = np.maximum(mid - lo - sum(inside.values(), np.zeros(len(rows))), 0.0)
     own = arrival - previous - still_before
@@ -64,7 +68,8 @@ def split_rank(table: CollectiveTable, rows: Ints, work: Mapping[str, Spans], st
 
 
 def _last_still(window: float, work: Mapping[str, Spans], start: float, end: float) -> float:
-    covered = sum(float(covered_us(s, np.array([start]), np.array([end]))[0]) for s in work.values())
+    counts = {"compute": work["compute"]} if "compute" in work else work
+    covered = sum(float(covered_us(s, np.array([start]), np.array([end]))[0]) for s in counts.values())
     return max(window - covered, 0.0)
 
 
@@ -75,7 +80,7 @@ def work_spans(spans: SpanTable | None, rank: int) -> dict[str, Spans]:
     found: dict[str, Spans] = {}
     taken = EMPTY
     mine = spans.rank == rank
-    for stage in WORK:
+    for stage in DEVICE_WORK if (spans.device & mine).any() else HOST_WORK:
         chosen = mine & (spans.stage == STAGES.index(stage))
         if not chosen.any():
             continue

@@ -127,7 +127,8 @@ def find(matrix: StepMatrix) -> tuple[Lateness, list[LateScope], list[Stray]]:
     late = lateness(matrix)
     found: list[LateScope] = []
     strays: list[Stray] = []
-    if len(matrix.ranks) < 2:
+    too_few = not matrix.summary and len(matrix.steps) < threshold("few_steps")
+    if len(matrix.ranks) < 2 or too_few:  # one raw profiler step names nobody
         return late, found, strays
     for i, rank in enumerate(matrix.ranks):
         if rank in late.on_time and not _tail(late, i):

@@ -75,6 +75,11 @@ def job_facts(seen: View) -> list[Fact]:
     return found
 
 
+def step_count(seen: View) -> int:
+    """Steps that were measured; 0 for one row a rank."""
+    return _steps_and_sampling(seen)[0]
+
+
 def _steps_and_sampling(seen: View) -> tuple[int, str]:
     matrix, table = seen.matrix, seen.tables.steps
     if matrix is not None:
