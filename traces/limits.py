@@ -19,7 +19,7 @@ class Limits:
     max_bytes: int = 16 << 30
     max_ratio: float = 250.0
     ratio_floor_bytes: int = 32 * MIB
-    piece_bytes: int = 4 * MIB
+    piece_bytes: int = MIB
     max_header_bytes: int = 64 * MIB
     max_duration_us: float = 2 * 86_400e6
 

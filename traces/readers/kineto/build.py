@@ -78,10 +78,7 @@ def span_table(kept: Collected, steps: Steps, rank: int, base_us: float) -> Span
     parts = [
         (stage, False, union(*_times(kept.marks[kind], steps.thread))) for kind, stage in _STAGE_OF.items()
     ]
-    bags = [bag.merged() for bag in kept.backward.values()]
-    if bags:
-        starts, ends = (np.concatenate(side) for side in zip(*bags, strict=True))
-        parts.append(("backward", False, union(starts, ends)))
+    parts.append(("backward", False, kept.backward.merged()))
     parts.append(("compute", True, kept.compute.merged()))
     count = sum(len(start) for _, _, (start, _) in parts)
     if count == 0:

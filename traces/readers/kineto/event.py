@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
+
+from ...tables import Ints
 
 
 class Event(msgspec.Struct, gc=False):
@@ -23,13 +27,13 @@ class Event(msgspec.Struct, gc=False):
 class LaunchArgs(msgspec.Struct, gc=False):
     """Arguments of a kernel or runtime event that link the two."""
 
-    correlation: int | None = None
+    correlation: int = -1
 
 
 _EVENT = msgspec.json.Decoder(Event)
 _EVENTS = msgspec.json.Decoder(list[Event])
 _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
-_LAUNCH = msgspec.json.Decoder(LaunchArgs)
+_LAUNCHES = msgspec.json.Decoder(list[LaunchArgs])
 _ANY = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -48,13 +52,18 @@ def decode_event(text: bytes | msgspec.Raw) -> Event:
     return _EVENT.decode(text)
 
 
-def correlation_of(args: msgspec.Raw) -> int:
-    """Correlation id of a kernel or a launch, -1 where it has none."""
+def correlations_of(items: Sequence[msgspec.Raw]) -> Ints:
+    """Correlation ids in the arguments of kernels or launches, -1 where there is none."""
     try:
-        found = _LAUNCH.decode(args).correlation
-    except msgspec.DecodeError:
-        found = arguments(args).get("correlation")
-    return found if isinstance(found, int) and -1 <= found < 1 << 62 else -1
+        linked = _LAUNCHES.decode(b"[" + b",".join(items) + b"]")
+        return np.array([item.correlation for item in linked], dtype=np.int64)
+    except (msgspec.DecodeError, OverflowError):
+        return np.array([_correlation(item) for item in items], dtype=np.int64)
+
+
+def _correlation(item: msgspec.Raw) -> int:
+    value = arguments(item).get("correlation")
+    return value if isinstance(value, int) and 0 <= value < 1 << 62 else -1
 
 
 def arguments(args: msgspec.Raw | bytes) -> dict[str, Any]:

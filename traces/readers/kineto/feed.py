@@ -45,20 +45,19 @@ class EventFeed:
         self._keep(before)
         tail: bytes | None = None
         for piece in self._pieces:
-            cut = _last_cut(text)
-            if cut:
-                batch, tail = self._decode(text[:cut], final=False)
+            end, resume = _last_cut(text)
+            if resume:
+                batch, tail = self._decode(memoryview(text)[:end])
                 yield batch
-                self._done += cut
-                text = text[cut:]
+                self._done += resume
                 if tail is not None:
-                    text = tail + text + piece
+                    text = tail + text[end:] + piece
                     break
             elif len(text) > self._limits.max_header_bytes:
                 raise self._unusable("holds no event that ends within the size limit")
-            text += piece
+            text = text[resume:] + piece
         if tail is None:
-            batch, tail = self._decode(text, final=True)
+            batch, tail = self._decode_last(text)
             self.truncated = tail is None
             yield batch
             self._keep(b"{" + (tail or b"}").lstrip(b" \t\r\n,"))
@@ -90,19 +89,30 @@ class EventFeed:
                 break
         return text
 
-    def _decode(self, text: bytes, *, final: bool) -> tuple[list[Event], bytes | None]:
+    def _decode(self, text: memoryview) -> tuple[list[Event], bytes | None]:
         """Events of a piece, and what follows the array where it ends in this piece."""
-        tail: bytes | None = None
-        body = text
-        if final and (found := _END.search(text)):
-            body, tail = text[: found.start() + 1], text[found.end() :]
+        array = b"".join((b"[", text, b"]"))
         try:
-            return decode_events(b"[" + body.rstrip(b" \t\r\n,") + b"]"), tail
+            return decode_events(array), None
         except msgspec.ValidationError:
-            return decode_items(b"[" + body.rstrip(b" \t\r\n,") + b"]"), tail
+            return decode_items(array), None
         except msgspec.DecodeError:
-            found_events = salvage(text, self._done, self.damage)
-            return found_events.events, found_events.tail
+            return self._salvaged(bytes(text))
+
+    def _decode_last(self, text: bytes) -> tuple[list[Event], bytes | None]:
+        """Events of the last piece, and what follows the array (None: its end is missing)."""
+        if found := _END.search(text):
+            view = memoryview(text)[: found.start() + 1]
+            try:
+                return decode_events(b"".join((b"[", view, b"]"))), text[found.end() :]
+            except msgspec.DecodeError:
+                pass
+        return self._salvaged(text)
+
+    def _salvaged(self, text: bytes) -> tuple[list[Event], bytes | None]:
+        found = salvage(text, self._done, self.damage)
+        return found.events, found.tail
+
 
     def _keep(self, text: bytes) -> None:
         """Add the top-level entries of a piece of metadata."""
@@ -118,15 +128,15 @@ class EventFeed:
         self.header |= _entries(text)
 
 
-def _last_cut(text: bytes) -> int:
-    """Where the last complete event of `text` and its comma end; 0 where there is no such place."""
+def _last_cut(text: bytes) -> tuple[int, int]:
+    """Where the last complete event of `text` ends and where the next begins; 0, 0 where there is none."""
     window = _TAIL_WINDOW
     while True:
         begin = max(len(text) - window, 0)
-        last = 0
+        last = (0, 0)
         for match in _CUT.finditer(text, begin):
-            last = match.end()
-        if last or begin == 0:
+            last = match.start() + 1, match.end()
+        if last[1] or begin == 0:
             return last
         window *= 8
 

@@ -33,13 +33,10 @@ class Launches:
 
 def launches_of(kept: Collected) -> Launches:
     """Launches of a trace."""
-    correlation = np.array(kept.launch_correlation, dtype=np.int64)
+    columns = zip(*kept.launches, strict=True)
+    correlation, at_us, thread = map(np.concatenate, columns) if kept.launches else (np.empty(0),) * 3
     order = np.argsort(correlation, kind="stable")
-    return Launches(
-        correlation[order],
-        np.array(kept.launch_us)[order],
-        np.array(kept.launch_thread, dtype=np.int64)[order],
-    )
+    return Launches(correlation[order], at_us[order], thread[order])
 
 
 def kernel_rows(kept: Collected, comms: Sequence[Mark], identity: Identity) -> tuple[list[Row], int]:
