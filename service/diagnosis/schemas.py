@@ -25,7 +25,12 @@ class Part(BaseModel):
     """Base of every part: immutable, no unknown members, finite numbers only."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
     )
 
 
@@ -313,7 +318,10 @@ class Diagnosis(Part):
     rulebook: Id = Field(description="sha256 of the rule book and knowledge")
     evidence: Id = Field(description="sha256 of the facts")
     verdict: Verdict = Field(description="Verdict of the job: that of the scope with the largest loss")
-    statement: str = Field(description="One testable conclusion")
+    headline: str = Field(description="First sentence of the statement: which rank, by how much, why")
+    statement: str = Field(
+        description="One testable conclusion: the headline, the nearest rival, the test, its disproof"
+    )
     leading: Leading | None = Field(description="Leading hypothesis; null if healthy or not enough evidence")
     scopes: tuple[Scope, ...] = Field(description="What has to be explained, largest loss first")
     gate: Gate = Field(description="Correctness gate")

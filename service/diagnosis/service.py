@@ -1,0 +1,106 @@
+"""diagnose(facts) -> the document. Pure but for `infer`: same evidence and rule book, same document."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from ...knowledge.facts import Fact
+from ...knowledge.model import Knowledge
+from ...rules.counterfactuals import Infer, explore, reason
+from ...traces.measure import Extras
+from . import documents, plans, statement
+from .schemas import Diagnosis, FactDocument, ReadReport
+
+NOTHING_READ = ReadReport(sources=(), notes=())
+NO_EXTRAS = Extras()
+
+
+class Book(Protocol):
+    """A loaded rule book, as far as a document speaks of it."""
+
+    @property
+    def sha256(self) -> str:
+        """Hash of its rules."""
+        ...
+
+
+def diagnose(
+    facts: Sequence[Fact],
+    read_report: ReadReport = NOTHING_READ,
+    extras: Extras = NO_EXTRAS,
+    *,
+    knowledge: Knowledge,
+    book: Book,
+    infer: Infer,
+    created_at: str | None = None,
+) -> Diagnosis:
+    """The diagnosis of one job from its facts.
+
+    `extras` are figures that are not facts; `created_at` is ISO 8601 and left out where equal evidence has to give
+    an equal document. Raises KnowledgeError for a fact outside the vocabulary and EngineError from `infer`.
+    """
+    evidence = documents.canonical(facts, knowledge)
+    now = reason(evidence, knowledge, infer)
+    cf = explore(now, knowledge, infer)
+    judgement, inference = now.judgement, now.inference
+    rivals = statement.alternatives(judgement, knowledge)
+    steps = plans.next_steps(cf, judgement, knowledge)
+    published = tuple(documents.fact_document(f) for f in evidence)
+    rules_hash, evidence_hash = rulebook_hash(book, knowledge), _hash_of(published)
+    gains = documents.recoverables(extras)
+    lead = documents.leading(judgement)
+    figures = documents.measures(evidence, extras)
+    return Diagnosis(
+        id=_digest(rules_hash, evidence_hash, figures.model_dump_json(), read_report.model_dump_json()),
+        created_at=created_at,
+        rulebook=rules_hash,
+        evidence=evidence_hash,
+        verdict=judgement.verdict,
+        headline=statement.headline(judgement, evidence, knowledge),
+        statement=statement.statement(judgement, evidence, knowledge, rivals, steps.experiment, cf.revisions),
+        leading=lead,
+        scopes=documents.scopes(judgement, knowledge),
+        gate=documents.gate(evidence),
+        measures=figures,
+        recoverable=next((g for g in gains if lead is not None and g.scope == lead.scope), None),
+        recoverables=gains,
+        why=statement.reasons(judgement),
+        limits=statement.limits(inference, judgement),
+        alternatives=rivals,
+        next=steps,
+        mitigation=plans.mitigation(evidence, inference, judgement, knowledge),
+        corrections=plans.corrections(inference, knowledge),
+        revise_if=plans.revisions(cf.revisions),
+        counterfactuals=statement.counted(cf),
+        rests_on=plans.support(cf),
+        facts=published,
+        findings=tuple(documents.finding_document(f) for f in inference.findings),
+        read_report=read_report,
+    )
+
+
+def rulebook_hash(book: Book, knowledge: Knowledge) -> str:
+    """sha256 of the rules and of the knowledge they refer to."""
+    parts = (
+        knowledge.facts,
+        knowledge.causes,
+        knowledge.questions,
+        knowledge.experiments,
+        knowledge.mitigations,
+        knowledge.misconceptions,
+    )
+    known = b"".join(msgspec.json.encode(dict(part), order="deterministic") for part in parts)
+    return _digest(book.sha256, hashlib.sha256(known).hexdigest())
+
+
+def _hash_of(facts: Iterable[FactDocument]) -> str:
+    lines = sorted(f.model_dump_json(exclude={"source"}) for f in facts)
+    return _digest(*lines)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
