@@ -14,10 +14,11 @@ from ..knowledge.errors import InputError
 from .limits import DEFAULT_LIMITS, Limits
 from .merge import merge
 from .readers.parallel import read_all
+from .readers.registry import read_file
 from .tables import Note, Tables
 
-Progress = Callable[[int, int], None]
-"""Called with (bytes read since the last call, files finished since the last call)."""
+Progress = Callable[[Path, int], None]
+"""Called with a file and how many of its stored bytes were read since the last call."""
 
 MAX_FILES = 20_000
 SELDOM_EVIDENCE = ("truth.json", "readme", "license")
@@ -61,7 +62,7 @@ def read_job(
     """
     files = find_files(paths)
     explicit = len(files) == len(paths)
-    results = read_all(files, workers=workers, limits=limits, progress=progress)
+    results = read_all(files, workers=workers or os.cpu_count() or 1, limits=limits, progress=progress, reader=read_file)
     parts: list[Tables] = []
     notes: list[Note] = []
     errors: list[InputError] = []
