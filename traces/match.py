@@ -148,7 +148,7 @@ def _choose_shift(
     if not candidates:
         return None
     best = min(spread for spread, _, _ in candidates)
-    near = [c for c in candidates if c[0] <= max(2.0 * best, 0.1 * step_us)]
+    near = [c for c in candidates if c[0] <= min(max(2.0 * best, 0.1 * step_us), 4.0 * best + 0.001 * step_us)]
     by_step = [c for c in near if _same_steps(table, base, other, c[2])]
     if by_step:
         closest = min(spread for spread, _, _ in by_step)
