@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import msgspec
 import yaml
@@ -98,7 +98,7 @@ def _check_facts(facts: _Document[FactKind]) -> None:
             raise KnowledgeError(f"{name}: key {dangling[0]} is not a field that is always there", where=facts.where(name))
 
 
-def _check_clauses(document: _Document[_Entry]) -> None:
+def _check_clauses(document: _Document[Any]) -> None:
     for name, entry in document.items():
         for clause in getattr(entry, "clauses", ()):
             if not _CLAUSE.fullmatch(clause):
