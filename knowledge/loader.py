@@ -16,6 +16,7 @@ from .facts import Scalar
 from .model import Cause, Experiment, FactKind, Knowledge, Misconception, Mitigation, Question, ScopeKind
 from .vocabulary import check_value, fill_template
 
+_SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 NONE_OF_THESE = "none_of_these"
 MOST_OUTCOMES = 4
 SAMPLE_SCOPE: Mapping[str, Scalar] = {"scope": "rank:0", "ranks": "0", "lateness_ms": 1.0}
@@ -60,7 +61,7 @@ def _load(directory: Path) -> Knowledge:
 def _read(path: Path, entry: type[_Entry]) -> _Document[_Entry]:
     try:
         text = path.read_text("utf-8")
-        raw = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        raw = yaml.load(text, Loader=_SAFE_LOADER)  # noqa: S506 (a safe loader, the fast one where it exists)
     except OSError as error:
         raise KnowledgeError(f"cannot read it: {error.strerror}", where=str(path)) from error
     except yaml.YAMLError as error:
@@ -95,7 +96,8 @@ def _check_facts(facts: _Document[FactKind]) -> None:
     for name, kind in facts.items():
         dangling = [key for key in kind.key if key not in kind.fields or kind.fields[key].optional]
         if dangling:
-            raise KnowledgeError(f"{name}: key {dangling[0]} is not a field that is always there", where=facts.where(name))
+            what = f"{name}: key {dangling[0]} is not a field that is always there"
+            raise KnowledgeError(what, where=facts.where(name))
 
 
 def _check_clauses(document: _Document[Any]) -> None:

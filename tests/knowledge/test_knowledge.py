@@ -83,7 +83,7 @@ def test_L34_L35_L38_L43_misconceptions_have_words_and_answers() -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
-        ("questions", "{fact: work_equality, scope: $scope, state: equal}", "{fact: work_equalit, scope: $scope}", "no fact kind"),
+        ("questions", "fact: work_equality, scope: $scope, state", "fact: work, scope: $scope, state", "no fact kind"),
         ("questions", "state: late_has_more", "state: more", "not one of"),
         ("questions", "state: late_has_more", "stat: late_has_more", "no field"),
         ("experiments", "predicted_by: [input_delay]", "predicted_by: [input_dela]", "no cause"),

@@ -46,7 +46,13 @@ def cases_by_rule() -> dict[str, list[tuple[str, bool]]]:
 def knowledge_by_clause() -> dict[str, list[str]]:
     """Clause -> knowledge entries that carry it."""
     knowledge, found = load(), defaultdict(list)
-    for group in (knowledge.causes, knowledge.questions, knowledge.experiments, knowledge.mitigations, knowledge.misconceptions):
+    for group in (
+        knowledge.causes,
+        knowledge.questions,
+        knowledge.experiments,
+        knowledge.mitigations,
+        knowledge.misconceptions,
+    ):
         for name, entry in group.items():
             for clause in entry.clauses:
                 found[clause].append(name)
