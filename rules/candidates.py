@@ -11,6 +11,7 @@ from ..knowledge.facts import Fact, Scalar, fact, fact_key, replace_by_key
 from ..knowledge.model import Experiment, FactTemplate, Knowledge, Question
 from .model import Inference
 from .verdict import Judgement
+from .weigh import kind_of
 
 JOB = "job"
 """Scope of a candidate whose outcomes mean the same for every scope."""
@@ -112,17 +113,17 @@ def _fits(want: Any, value: Scalar | None, values: Mapping[str, Scalar]) -> bool
 def _proposed(inference: Inference) -> Iterator[tuple[str, str, str, bool]]:
     for finding in inference.findings:
         for item in finding.consequences:
-            if item["kind"] == "@ask":
+            if kind_of(item) == "@ask":
                 yield "question", str(item["question"]), str(item["scope"]), True
-            elif item["kind"] == "@propose":
+            elif kind_of(item) == "@propose":
                 yield "experiment", str(item["experiment"]), str(item["scope"]), True
 
 
 def _open(judgement: Judgement, knowledge: Knowledge) -> Iterator[tuple[str, str, str, bool]]:
     """Questions for every scope (once where they do not depend on it); experiments that a live cause speaks of."""
-    scopes = [s.scope for s in judgement.scopes] or [JOB]
+    scopes = [s.scope for s in judgement.scopes]
     for name, question in knowledge.questions.items():
-        for scope in scopes if _bound(question) else scopes[:1]:
+        for scope in scopes if _bound(question) else [JOB]:
             yield "question", name, scope, False
     for judged in judgement.scopes:
         live = {b.cause for b in judged.live}

@@ -14,6 +14,7 @@ from ..knowledge.model import Knowledge
 from .candidates import JOB, Candidate, Outcome, candidates, with_facts
 from .model import FactDict, Finding, Inference
 from .verdict import Judgement, ScopeJudgement, judge, verdict_facts
+from .weigh import kind_of
 
 Infer = Callable[[Sequence[Sequence[Fact]]], Sequence[Inference]]
 """Runs inference on several sets of facts, in process or in a pool of workers."""
@@ -92,10 +93,12 @@ def explore(now: Reasoned, knowledge: Knowledge, infer: Infer, *, most_runs: int
     judged = [judge(facts, made, knowledge) for facts, made in zip(runs, infer(runs), strict=True)]
     after = dict(zip(supposed, judged[len(without) :], strict=False))
     assessed = [_assess(c, after, now.judgement) for c in open_now]
+    questions = _ranked(assessed, "question", now.judgement)
+    experiments = _ranked(assessed, "experiment", now.judgement)
     return Counterfactuals(
-        questions=_ranked(assessed, "question", now.judgement),
-        experiments=_ranked(assessed, "experiment", now.judgement),
-        revisions=_revisions(assessed, now.judgement),
+        questions=questions,
+        experiments=experiments,
+        revisions=_revisions(assessed, (*experiments[:1], *questions[:1]), now.judgement),
         rests_on=tuple((f, j) for f, j in zip(support, judged, strict=False) if j.outcome != now.judgement.outcome),
         ran=len(runs),
         of=len(wanted),
@@ -115,10 +118,20 @@ def _distinct(open_now: Iterable[Candidate], facts: Sequence[Fact]) -> list[tupl
 def _assess(candidate: Candidate, after: Mapping[tuple[Fact, ...], Judgement], now: Judgement) -> Assessment:
     results = [after.get(o.added) for o in candidate.outcomes]
     reached = [j if j is not None and _summary(j) != _summary(now) else None for j in results]
-    odds = _probabilities(candidate, reached, now)
-    consequences = tuple(Consequence(o, p, j) for o, p, j in zip(candidate.outcomes, odds, reached, strict=True))
-    changed = any(_verdicts(c.judgement) != _verdicts(now) for c in consequences if c.judgement)
-    return Assessment(candidate, consequences, _bits(candidate, consequences, now), changed)
+    prior = _beliefs(candidate, now)
+    shares = _likelihoods(candidate, reached, prior)
+    chances = _chances(prior, shares, len(reached))
+    bits = _bits(prior, shares, chances, reached) if prior else _split(chances, reached, now)
+    consequences = tuple(Consequence(o, p, j) for o, p, j in zip(candidate.outcomes, chances, reached, strict=True))
+    changed = any(_verdicts(j) != _verdicts(now) for j in reached if j)
+    return Assessment(candidate, consequences, bits, changed)
+
+
+def _chances(prior: Mapping[str, float], shares: Mapping[str, list[float]], count: int) -> list[float]:
+    """P(outcome) = sum over causes of P(cause) x P(outcome | cause); alike for all where no scope is judged."""
+    if not prior:
+        return [1.0 / count] * count
+    return [math.fsum(prior[c] * shares[c][i] for c in sorted(prior)) for i in range(count)]
 
 
 def _summary(judgement: Judgement) -> tuple[object, ...]:
@@ -140,15 +153,12 @@ def _beliefs(candidate: Candidate, judgement: Judgement) -> dict[str, float]:
     return {b.cause: b.probability for b in scope.beliefs} if scope else {}
 
 
-def _probabilities(candidate: Candidate, reached: Sequence[Judgement | None], now: Judgement) -> list[float]:
-    """P(outcome) = sum over causes of P(cause) x P(outcome | cause); alike for all where no scope is judged."""
-    prior = _beliefs(candidate, now)
-    count = len(candidate.outcomes)
-    if not prior or not count:
-        return [1.0 / count] * count
+def _likelihoods(
+    candidate: Candidate, reached: Sequence[Judgement | None], prior: Mapping[str, float]
+) -> dict[str, list[float]]:
+    """P(outcome | cause) for each cause of the scope."""
     given = _predicted if candidate.kind == "experiment" else _answered
-    shares = {cause: given(candidate, reached, cause, prior[cause]) for cause in prior}
-    return [math.fsum(prior[c] * shares[c][i] for c in sorted(prior)) for i in range(count)]
+    return {cause: given(candidate, reached, cause, prior[cause]) for cause in sorted(prior)}
 
 
 def _predicted(candidate: Candidate, _reached: Sequence[Judgement | None], cause: str, _prior: float) -> list[float]:
@@ -174,18 +184,33 @@ def _ratio(after: float | None, prior: float) -> float:
     return min(MOST_RATIO, max(LEAST_RATIO, after / prior))
 
 
-def _bits(candidate: Candidate, consequences: Sequence[Consequence], now: Judgement) -> float:
-    """H(now) - sum of P(outcome) x H(after), at least 0. Without a judged scope: the entropy of the verdicts that
-    the outcomes lead to."""
-    prior = _beliefs(candidate, now)
-    if not prior:
-        split: dict[object, float] = {}
-        for item in consequences:
-            verdict = (item.judgement or now).outcome
-            split[verdict] = split.get(verdict, 0.0) + item.probability
-        return entropy(split.values())
-    after = math.fsum(c.probability * entropy(_beliefs(candidate, c.judgement or now).values()) for c in consequences)
-    return max(0.0, entropy(prior.values()) - after) if consequences else 0.0
+def _bits(
+    prior: Mapping[str, float],
+    shares: Mapping[str, list[float]],
+    chances: Sequence[float],
+    reached: Sequence[Judgement | None],
+) -> float:
+    """H(now) - sum of P(outcome) x H(after), at least 0, where an outcome that reaches no argument leaves H as it is.
+
+    The beliefs after an outcome are P(cause) P(outcome | cause) / P(outcome), so that they average to those of now;
+    the rules' fixed weights are no likelihoods and would not.
+    """
+    here = entropy(prior.values())
+    gains = [
+        chance * (here - entropy(prior[c] * shares[c][i] / chance for c in prior))
+        for i, (chance, judgement) in enumerate(zip(chances, reached, strict=True))
+        if judgement is not None and chance > 0.0
+    ]
+    return max(0.0, math.fsum(gains))
+
+
+def _split(chances: Sequence[float], reached: Sequence[Judgement | None], now: Judgement) -> float:
+    """Without a judged scope: entropy of the verdicts that the outcomes lead to."""
+    split: dict[object, float] = {}
+    for chance, judgement in zip(chances, reached, strict=True):
+        verdict = (judgement or now).outcome
+        split[verdict] = split.get(verdict, 0.0) + chance
+    return entropy(split.values())
 
 
 def entropy(probabilities: Iterable[float]) -> float:
@@ -196,29 +221,39 @@ def entropy(probabilities: Iterable[float]) -> float:
 def _ranked(assessed: Iterable[Assessment], kind: str, now: Judgement) -> tuple[Assessment, ...]:
     """Those worth doing, best first: what rules put forward where any of it is, else everything open.
 
-    Worth doing is what could change a verdict; while the job is not judged, also what rules put forward, since one
-    piece of evidence alone may not be enough.
+    Worth doing is what could change a verdict; while the job is not judged, also the questions that rules put
+    forward, since one piece of evidence alone may not be enough; and their experiments, as a verification (L33).
     """
     unjudged = now.verdict in ("undetermined", "insufficient_evidence")
+    kept = unjudged or kind == "experiment"
     mine = [a for a in assessed if a.candidate.kind == kind]
-    useful = [a for a in mine if a.changes or (unjudged and a.candidate.proposed)]
+    useful = [a for a in mine if a.changes or (kept and a.candidate.proposed)]
     chosen = [a for a in useful if a.candidate.proposed] or useful
     return tuple(sorted(chosen, key=lambda a: (-round(a.value, 9), a.candidate.id, a.candidate.scope)))
 
 
-def _revisions(assessed: Iterable[Assessment], now: Judgement) -> tuple[tuple[Candidate, Consequence], ...]:
-    """Every outcome that changes the leader or the verdict: those put forward first, then the likelier."""
+def _revisions(
+    assessed: Iterable[Assessment], best: Iterable[Assessment], now: Judgement
+) -> tuple[tuple[Candidate, Consequence], ...]:
+    """Every outcome that changes the leader or the verdict: of the next steps first, then of what rules put
+    forward, then the likelier. Outcomes that add the same facts are one condition."""
+    first = {id(a.candidate) for a in best}
     pairs = [
         (a.candidate, c)
         for a in assessed
         for c in a.consequences
         if c.judgement is not None and c.judgement.outcome != now.outcome
     ]
-    order = sorted(
-        pairs,
-        key=lambda p: (not p[0].proposed, -round(p[1].probability, 9), p[0].kind, p[0].id, p[0].scope, p[1].outcome.id),
-    )
-    return tuple(order)
+    ordered = sorted(pairs, key=lambda p: (id(p[0]) not in first, *_rank_of(*p)))
+    distinct: dict[tuple[Fact, ...], tuple[Candidate, Consequence]] = {}
+    for candidate, consequence in ordered:
+        distinct.setdefault(consequence.outcome.added, (candidate, consequence))
+    return tuple(distinct.values())
+
+
+def _rank_of(candidate: Candidate, item: Consequence) -> tuple[bool, float, str, str, str, str]:
+    chance = -round(item.probability, 9)
+    return (not candidate.proposed, chance, candidate.kind, candidate.id, candidate.scope, item.outcome.id)
 
 
 # ---- what the verdict rests on ---------------------------------------------------------------------------
@@ -253,11 +288,11 @@ def _makers(inference: Inference, keys: Mapping[str, tuple[str, ...]]) -> dict[t
     made: dict[tuple[object, ...], list[Finding]] = {}
     for finding in inference.findings:
         for item in finding.consequences:
-            if item["kind"] in keys:
+            if kind_of(item) in keys:
                 made.setdefault(_key(item, keys), []).append(finding)
     return made
 
 
 def _key(item: FactDict, keys: Mapping[str, tuple[str, ...]]) -> tuple[object, ...]:
-    kind = str(item["kind"])
+    kind = kind_of(item)
     return (kind, *(item.get(name) for name in keys.get(kind, ())))

@@ -12,7 +12,7 @@ from ..knowledge.facts import Fact, Scalar, Source, fact
 from ..knowledge.model import Knowledge
 from ..knowledge.thresholds import threshold
 from .model import FactDict, Finding, Inference, VerdictWord
-from .weigh import NONE, Belief, arguments_of, margin_db, weigh
+from .weigh import NONE, Belief, arguments_of, kind_of, margin_db, weigh
 
 CORRECTNESS = frozenset({"collective_divergence", "failed_worker"})
 """Causes that the correctness gate itself is about; for every other cause the gate has to be settled first."""
@@ -143,8 +143,13 @@ def _stated(kind: str, values: Mapping[str, Scalar | None]) -> Fact:
 
 
 def _derived(derived: Iterable[FactDict], knowledge: Knowledge) -> list[Fact]:
-    plain = [d for d in derived if d["kind"] in knowledge.facts]
-    return [fact(str(d["kind"]), {k: v for k, v in d.items() if k != "kind"}, quality="derived") for d in plain]
+    found = [(kind_of(d), d) for d in derived]
+    fields = {kind: knowledge.facts[kind].fields for kind, _ in found if kind in knowledge.facts}
+    return [
+        fact(kind, {name: item[name] for name in fields[kind] if name in item}, quality="derived")
+        for kind, item in found
+        if kind in fields
+    ]
 
 
 # ---- one scope -------------------------------------------------------------------------------------------
@@ -247,7 +252,7 @@ def _limits(inference: Inference) -> tuple[LimitNote, ...]:
     found: list[LimitNote] = []
     for finding in inference.findings:
         for item in finding.consequences:
-            if item["kind"] == "@limit":
+            if kind_of(item) == "@limit":
                 word = WORDS.get(str(item.get("at_most")))
                 found.append(LimitNote(finding, str(item.get("scope", "job")), word))
     return tuple(found)

@@ -57,6 +57,11 @@ class Belief:
         return tuple(a for a in self.arguments if a.weight_db <= 0)
 
 
+def kind_of(item: FactDict) -> str:
+    """Kind of an engine fact. `fact` comes first, since some facts have a field named `kind`."""
+    return str(item["fact"] if "fact" in item else item["kind"])
+
+
 def arguments_of(inference: Inference, scope: str) -> list[Argument]:
     """Every argument and veto that findings bring for a scope."""
     found: list[Argument] = []
@@ -64,9 +69,9 @@ def arguments_of(inference: Inference, scope: str) -> list[Argument]:
         for item in finding.consequences:
             if item.get("scope") != scope:
                 continue
-            if item["kind"] == "@argue":
+            if kind_of(item) == "@argue":
                 found.append(_argument(finding, item))
-            elif item["kind"] == "@veto":
+            elif kind_of(item) == "@veto":
                 found.append(Argument(finding, str(item["cause"]), "veto", "veto", 0.0))
     return found
 

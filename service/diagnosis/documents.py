@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...knowledge.facts import Fact, fact_key
 from ...knowledge.model import Knowledge
+from ...rules import weigh
 from ...rules.model import Finding
 from ...rules.verdict import Judgement, ScopeJudgement
-from ...rules.weigh import NONE, Argument as Weighed, Belief
+from ...rules.weigh import NONE, Belief
 from ...traces.measure import Extras
 from ...traces.tables import Tables
 from .schemas import (
@@ -114,7 +115,7 @@ def cause_title(cause: str, knowledge: Knowledge) -> str:
     return entry.title if entry else cause.replace("_", " ")
 
 
-def _argument(item: Weighed) -> Argument:
+def _argument(item: weigh.Argument) -> Argument:
     plain = finding_document(item.finding)
     return Argument(
         **dict(plain),

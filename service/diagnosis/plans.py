@@ -10,6 +10,7 @@ from ...rules.candidates import Candidate, in_words, scope_values
 from ...rules.counterfactuals import Assessment, Consequence, Counterfactuals
 from ...rules.model import FactDict, Inference
 from ...rules.verdict import Judgement
+from ...rules.weigh import kind_of
 from .documents import becomes, fact_document
 from .schemas import (
     Choice,
@@ -146,4 +147,4 @@ def corrections(inference: Inference, knowledge: Knowledge) -> tuple[Correction,
 
 def _items(inference: Inference, kind: str) -> Iterator[FactDict]:
     for finding in inference.findings:
-        yield from (item for item in finding.consequences if item["kind"] == kind)
+        yield from (item for item in finding.consequences if kind_of(item) == kind)

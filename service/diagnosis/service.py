@@ -61,7 +61,7 @@ def diagnose(
         evidence=evidence_hash,
         verdict=judgement.verdict,
         headline=statement.headline(judgement, evidence, knowledge),
-        statement=statement.statement(judgement, evidence, knowledge, rivals, steps.experiment, cf.revisions),
+        statement=statement.statement(judgement, evidence, knowledge, rivals, steps, cf.revisions),
         leading=lead,
         scopes=documents.scopes(judgement, knowledge),
         gate=documents.gate(evidence),

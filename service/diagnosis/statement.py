@@ -10,9 +10,9 @@ from ...rules.candidates import Candidate
 from ...rules.counterfactuals import Consequence, Counterfactuals
 from ...rules.model import Finding, Inference
 from ...rules.verdict import ORDER, WORDS, Judgement, ScopeJudgement
-from ...rules.weigh import NONE, Belief
+from ...rules.weigh import NONE, Belief, kind_of
 from .documents import UNNAMED, cause_title, finding_document
-from .schemas import Alternative, ExperimentDocument, FindingDocument, LimitDocument
+from .schemas import Alternative, ExperimentDocument, FindingDocument, LimitDocument, Next
 
 MOST_RIVALS = 4
 FEWEST_RIVALS = 2
@@ -34,9 +34,9 @@ def headline(judgement: Judgement, facts: Sequence[Fact], knowledge: Knowledge) 
         return f"This evidence cannot tell who is late: {'; '.join(judgement.reasons) or 'nothing was measured'}."
     shown = [s for s in judgement.scopes if s.verdict not in UNNAMED]
     if len(shown) == 1:
-        return _upper(f"{_clause(shown[0], knowledge)}.")
+        return _upper(f"{_what(shown[0].fact)}{_because(shown[0], knowledge)}.")
     total = sum(float(s.fact["loss_ms"]) for s in shown)
-    parts = [f"{_clause(s, knowledge)}{_share(s, total)}" for s in shown]
+    parts = [f"{_what(s.fact)}{_share(s, total)}{_because(s, knowledge)}" for s in shown]
     return _upper(f"{'; '.join(parts)}.")
 
 
@@ -45,10 +45,12 @@ def statement(
     facts: Sequence[Fact],
     knowledge: Knowledge,
     rivals: Sequence[Alternative],
-    plan: ExperimentDocument | None,
+    steps: Next,
     revisions: Sequence[tuple[Candidate, Consequence]],
 ) -> str:
-    """The headline, why the nearest rival is weaker, what to run and compare next, and what would disprove it."""
+    """The headline, why the nearest rival is weaker, what to run and compare next, and what would disprove it; where
+    the cause is open, what would decide it."""
+    plan = steps.experiment
     sentences = [headline(judgement, facts, knowledge)]
     top = judgement.leading
     if judgement.verdict not in UNNAMED and top is not None and top.cause is not None:
@@ -58,6 +60,8 @@ def statement(
             sentences.append(f"{_upper(rival)} is weaker: {_stop(nearest.why_weaker)}")
         sentences.extend(_test(top.cause, plan))
         sentences.extend(_disproof(plan, revisions))
+    elif steps.questions:
+        sentences.append(f"To decide it: {_lower(steps.questions[0].text)}")
     return " ".join(sentences)
 
 
@@ -81,10 +85,6 @@ def _disproof(plan: ExperimentDocument | None, revisions: Sequence[tuple[Candida
 def _healthy(facts: Sequence[Fact]) -> str:
     job = next(f for f in facts if f.kind == "job")
     return f"No rank is late and nothing stands out that all lose together: {job['ranks']} ranks, {job['steps']} steps."
-
-
-def _clause(scope: ScopeJudgement, knowledge: Knowledge) -> str:
-    return f"{_what(scope.fact)}{_because(scope, knowledge)}"
 
 
 def _what(scope: Fact) -> str:
@@ -115,7 +115,7 @@ def _because(scope: ScopeJudgement, knowledge: Knowledge) -> str:
 
 
 def _share(scope: ScopeJudgement, total_ms: float) -> str:
-    return f" ({float(scope.fact['loss_ms']) / total_ms:.0%} of the loss)" if total_ms > 0 else ""
+    return f" ({100 * float(scope.fact['loss_ms']) / total_ms:.0f} % of the loss)" if total_ms > 0 else ""
 
 
 # ---- why -------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def limits(inference: Inference, judgement: Judgement) -> tuple[LimitDocument, .
     found: dict[str, LimitDocument] = {}
     for finding in inference.findings:
         for item in finding.consequences:
-            if item["kind"] == "@limit":
+            if kind_of(item) == "@limit":
                 made = _limit(finding, str(item.get("scope", "job")), item.get("at_most"))
                 found.setdefault(made.text, made)
     if judgement.verdict == "insufficient_evidence":
@@ -167,12 +167,15 @@ def _limit(finding: Finding, scope: str, at_most: object) -> LimitDocument:
 
 
 def alternatives(judgement: Judgement, knowledge: Knowledge) -> tuple[Alternative, ...]:
-    """Rivals of each scope's cause, most probable first, then the mechanisms of the cause that stay open."""
+    """Rivals of each scope's cause: the live ones, most probable first, else the likeliest before the evidence; then
+    the mechanisms of the cause that stay open."""
     found: list[Alternative] = []
     for scope in judgement.scopes:
         rivals = [b for b in scope.beliefs if b.cause not in (scope.cause, NONE) and not b.vetoed]
         live = {b.cause for b in scope.live}
-        shown = [b for i, b in enumerate(rivals) if b.cause in live or (scope.cause and i < FEWEST_RIVALS)]
+        others = sorted((b for b in rivals if b.cause not in live), key=lambda b: (-b.prior, b.cause))
+        shown = [b for b in rivals if b.cause in live]
+        shown += others[: max(0, FEWEST_RIVALS - len(shown))] if scope.cause else []
         found.extend(_rival(scope, b, knowledge) for b in shown[:MOST_RIVALS])
         found.extend(_open_mechanisms(scope, knowledge))
     return tuple(found)
@@ -190,7 +193,10 @@ def _rival(scope: ScopeJudgement, belief: Belief, knowledge: Knowledge) -> Alter
 
 
 def _why_weaker(scope: ScopeJudgement, belief: Belief) -> str:
-    contrary = next((a for a in belief.opposing if a.counted), None)
+    leader = scope.belief(scope.cause or "")
+    said = {a.finding.id for a in leader.supporting} if leader else set()
+    against = sorted(belief.opposing, key=lambda a: a.finding.id in said)
+    contrary = next(iter(against), None)
     if contrary is not None:
         return contrary.finding.text
     if not belief.supporting:

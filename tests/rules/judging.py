@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
-
 from latecomer.knowledge.facts import Fact, Scalar, fact
 from latecomer.knowledge.model import Experiment, FactKind, Knowledge, Question
 from latecomer.rules.model import Finding, Inference
@@ -22,7 +21,7 @@ def knowledge(
 ) -> Knowledge:
     """Three performance causes and a correctness cause, all as likely as none of these (0.2 each)."""
     even = dict.fromkeys((*CAUSES, "none_of_these"), 0.2)
-    priors = {kind: even for kind in ("rank", "set", "common", "rotating", "hang")}
+    priors = dict.fromkeys(("rank", "set", "common", "rotating", "hang"), even)
     return Knowledge(vocabulary(), {}, questions or {}, experiments or {}, {}, {}, priors)
 
 

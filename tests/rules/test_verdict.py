@@ -3,11 +3,11 @@
 from itertools import permutations
 
 import pytest
-from judging import argues, found, gate, job, knowledge, scope
-
 from latecomer.knowledge.facts import Fact
 from latecomer.rules.model import Finding
 from latecomer.rules.verdict import Judgement, judge, verdict_facts
+
+from .judging import argues, found, gate, job, knowledge, scope
 
 KNOWN = knowledge()
 TWO_GROUPS = (argues("input_delay", "decisive", "stages"), argues("input_delay", "moderate", "transfer"))

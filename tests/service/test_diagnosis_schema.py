@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from latecomer.service.diagnosis.schemas import Diagnosis, Heat, schema_json
 
 COMMITTED = Path(__file__).resolve().parents[2] / "docs" / "schema" / "diagnosis.schema.json"
