@@ -15,6 +15,8 @@ from .weigh import kind_of
 
 JOB = "job"
 """Scope of a candidate whose outcomes mean the same for every scope."""
+ABOUT_RANKS = ("rank", "set", "rotating")
+"""Kinds of scope for which a question about its ranks makes sense."""
 
 _TESTS = {"gte": operator.ge, "gt": operator.gt, "lte": operator.le, "lt": operator.lt, "ne": operator.ne}
 
@@ -120,16 +122,20 @@ def _proposed(inference: Inference) -> Iterator[tuple[str, str, str, bool]]:
 
 
 def _open(judgement: Judgement, knowledge: Knowledge) -> Iterator[tuple[str, str, str, bool]]:
-    """Questions for every scope (once where they do not depend on it); experiments that a live cause speaks of."""
-    scopes = [s.scope for s in judgement.scopes]
+    """What no rule put forward: questions of the job, and for the leading scope, which alone can change the verdict,
+    questions about its ranks and experiments that a live cause speaks of."""
+    top = judgement.leading
+    late = top is not None and top.fact["kind"] in ABOUT_RANKS
     for name, question in knowledge.questions.items():
-        for scope in scopes if _bound(question) else [JOB]:
-            yield "question", name, scope, False
-    for judged in judgement.scopes:
-        live = {b.cause for b in judged.live}
+        if not _bound(question):
+            yield "question", name, JOB, False
+        elif top is not None and late:
+            yield "question", name, top.scope, False
+    if top is not None:
+        live = {b.cause for b in top.live}
         for name, experiment in knowledge.experiments.items():
             if live & experiment.predictions.keys():
-                yield "experiment", name, judged.scope, False
+                yield "experiment", name, top.scope, False
 
 
 def _bound(question: Question) -> bool:

@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..knowledge.facts import Fact, fact_key
+from ..knowledge.facts import Fact
 from ..knowledge.model import Knowledge
 from .candidates import JOB, Candidate, Outcome, candidates, with_facts
-from .model import FactDict, Finding, Inference
+from .model import Inference
+from .support import support_of
 from .verdict import Judgement, ScopeJudgement, judge, verdict_facts
-from .weigh import kind_of
 
 Infer = Callable[[Sequence[Sequence[Fact]]], Sequence[Inference]]
 """Runs inference on several sets of facts, in process or in a pool of workers."""
@@ -85,7 +85,7 @@ def reason(facts: Sequence[Fact], knowledge: Knowledge, infer: Infer) -> Reasone
 def explore(now: Reasoned, knowledge: Knowledge, infer: Infer, *, most_runs: int = MOST_RUNS) -> Counterfactuals:
     """Assess every open candidate, and remove every fact of the leader's support, in one batch of `infer`."""
     open_now = candidates(now.facts, now.judgement, now.inference, knowledge)
-    support = _support(now, knowledge)
+    support = support_of(now.facts, now.inference, now.judgement, knowledge.keys)
     without = [[f for f in now.facts if f != removed] for removed in support]
     supposed = _distinct(open_now, now.facts)
     wanted = [*without, *(with_facts(now.facts, added, knowledge) for added in supposed)]
@@ -222,29 +222,45 @@ def _ranked(assessed: Iterable[Assessment], kind: str, now: Judgement) -> tuple[
     """Those worth doing, best first: what rules put forward where any of it is, else everything open.
 
     Worth doing is what could change a verdict; while the job is not judged, also the questions that rules put
-    forward, since one piece of evidence alone may not be enough; and their experiments, as a verification (L33).
+    forward, since one piece of evidence alone may not be enough, and what no rule put forward; and the experiments
+    of rules, as a verification (L33).
     """
     unjudged = now.verdict in ("undetermined", "insufficient_evidence")
     kept = unjudged or kind == "experiment"
     mine = [a for a in assessed if a.candidate.kind == kind]
     useful = [a for a in mine if a.changes or (kept and a.candidate.proposed)]
-    chosen = [a for a in useful if a.candidate.proposed] or useful
-    return tuple(sorted(chosen, key=lambda a: (-round(a.value, 9), a.candidate.id, a.candidate.scope)))
+    chosen = [a for a in useful if a.candidate.proposed] or (useful if unjudged else [])
+    return tuple(sorted(chosen, key=lambda a: (*_precedence(a.candidate, now), *_by_value(a))))
+
+
+def _by_value(found: Assessment) -> tuple[float, str, str]:
+    return (-round(found.value, 9), found.candidate.id, found.candidate.scope)
+
+
+def _precedence(candidate: Candidate, now: Judgement) -> tuple[bool, bool]:
+    """Experiments: those on the leading scope first; of these, where a cause leads, those that test it alone (L11),
+    in which no rival predicts the same result."""
+    top = now.leading
+    if candidate.kind == "question" or top is None:
+        return (False, False)
+    foretold = [o.predicted_by for o in candidate.outcomes if top.cause in o.predicted_by]
+    alone = bool(foretold) and all(set(causes) == {top.cause} for causes in foretold)
+    return (candidate.scope != top.scope, top.cause is not None and not alone)
 
 
 def _revisions(
     assessed: Iterable[Assessment], best: Iterable[Assessment], now: Judgement
 ) -> tuple[tuple[Candidate, Consequence], ...]:
-    """Every outcome that changes the leader or the verdict: of the next steps first, then of what rules put
+    """Every outcome that changes the leader or the verdict: of the best steps first, then of what rules put
     forward, then the likelier. Outcomes that add the same facts are one condition."""
-    first = {id(a.candidate) for a in best}
+    place = {id(a.candidate): position for position, a in enumerate(best, -2)}
     pairs = [
         (a.candidate, c)
         for a in assessed
         for c in a.consequences
         if c.judgement is not None and c.judgement.outcome != now.outcome
     ]
-    ordered = sorted(pairs, key=lambda p: (id(p[0]) not in first, *_rank_of(*p)))
+    ordered = sorted(pairs, key=lambda p: (place.get(id(p[0]), 0), *_rank_of(*p)))
     distinct: dict[tuple[Fact, ...], tuple[Candidate, Consequence]] = {}
     for candidate, consequence in ordered:
         distinct.setdefault(consequence.outcome.added, (candidate, consequence))
@@ -254,45 +270,3 @@ def _revisions(
 def _rank_of(candidate: Candidate, item: Consequence) -> tuple[bool, float, str, str, str, str]:
     chance = -round(item.probability, 9)
     return (not candidate.proposed, chance, candidate.kind, candidate.id, candidate.scope, item.outcome.id)
-
-
-# ---- what the verdict rests on ---------------------------------------------------------------------------
-
-
-def _support(now: Reasoned, knowledge: Knowledge) -> list[Fact]:
-    """Evidence behind the leader: premises of the arguments for it, through derived facts, and the gate and the job
-    where the verdict depends on them."""
-    keys = knowledge.keys
-    evidence = {fact_key(f, keys): f for f in now.facts}
-    makers = _makers(now.inference, keys)
-    top = now.judgement.leading
-    start = [a.finding for b in top.beliefs if b.cause == top.cause for a in b.supporting] if top else []
-    found: dict[tuple[object, ...], Fact] = {}
-    seen: set[str] = set()
-    while start:
-        finding = start.pop()
-        if finding.id in seen:
-            continue
-        seen.add(finding.id)
-        for _, premise in finding.premises:
-            key = _key(premise, keys)
-            if key in evidence:
-                found[key] = evidence[key]
-            start.extend(makers.get(key, ()))
-    for kind in ("gate", "job"):
-        found.update({k: f for k, f in evidence.items() if f.kind == kind})
-    return sorted(found.values(), key=str)
-
-
-def _makers(inference: Inference, keys: Mapping[str, tuple[str, ...]]) -> dict[tuple[object, ...], list[Finding]]:
-    made: dict[tuple[object, ...], list[Finding]] = {}
-    for finding in inference.findings:
-        for item in finding.consequences:
-            if kind_of(item) in keys:
-                made.setdefault(_key(item, keys), []).append(finding)
-    return made
-
-
-def _key(item: FactDict, keys: Mapping[str, tuple[str, ...]]) -> tuple[object, ...]:
-    kind = kind_of(item)
-    return (kind, *(item.get(name) for name in keys.get(kind, ())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 import msgspec
 
@@ -19,13 +19,14 @@ NOTHING_READ = ReadReport(sources=(), notes=())
 NO_EXTRAS = Extras()
 
 
-class Book(Protocol):
-    """A loaded rule book, as far as a document speaks of it."""
+@dataclass(frozen=True, slots=True)
+class Reasoner:
+    """What reasoning needs: the knowledge, the hash of the rule book, and inference with that book on sets of facts
+    (in process or in a pool)."""
 
-    @property
-    def sha256(self) -> str:
-        """Hash of its rules."""
-        ...
+    knowledge: Knowledge
+    book_sha256: str
+    infer: Infer
 
 
 def diagnose(
@@ -33,9 +34,7 @@ def diagnose(
     read_report: ReadReport = NOTHING_READ,
     extras: Extras = NO_EXTRAS,
     *,
-    knowledge: Knowledge,
-    book: Book,
-    infer: Infer,
+    reasoner: Reasoner,
     created_at: str | None = None,
 ) -> Diagnosis:
     """The diagnosis of one job from its facts.
@@ -43,6 +42,7 @@ def diagnose(
     `extras` are figures that are not facts; `created_at` is ISO 8601 and left out where equal evidence has to give
     an equal document. Raises KnowledgeError for a fact outside the vocabulary and EngineError from `infer`.
     """
+    knowledge, infer = reasoner.knowledge, reasoner.infer
     evidence = documents.canonical(facts, knowledge)
     now = reason(evidence, knowledge, infer)
     cf = explore(now, knowledge, infer)
@@ -50,7 +50,7 @@ def diagnose(
     rivals = statement.alternatives(judgement, knowledge)
     steps = plans.next_steps(cf, judgement, knowledge)
     published = tuple(documents.fact_document(f) for f in evidence)
-    rules_hash, evidence_hash = rulebook_hash(book, knowledge), _hash_of(published)
+    rules_hash, evidence_hash = rulebook_hash(reasoner), _hash_of(published)
     gains = documents.recoverables(extras)
     lead = documents.leading(judgement)
     figures = documents.measures(evidence, extras)
@@ -83,8 +83,9 @@ def diagnose(
     )
 
 
-def rulebook_hash(book: Book, knowledge: Knowledge) -> str:
+def rulebook_hash(reasoner: Reasoner) -> str:
     """sha256 of the rules and of the knowledge they refer to."""
+    knowledge = reasoner.knowledge
     parts = (
         knowledge.facts,
         knowledge.causes,
@@ -94,7 +95,7 @@ def rulebook_hash(book: Book, knowledge: Knowledge) -> str:
         knowledge.misconceptions,
     )
     known = b"".join(msgspec.json.encode(dict(part), order="deterministic") for part in parts)
-    return _digest(book.sha256, hashlib.sha256(known).hexdigest())
+    return _digest(reasoner.book_sha256, hashlib.sha256(known).hexdigest())
 
 
 def _hash_of(facts: Iterable[FactDocument]) -> str:

@@ -14,6 +14,7 @@ from ...rules.weigh import NONE, Belief, kind_of
 from .documents import UNNAMED, cause_title, finding_document
 from .schemas import Alternative, ExperimentDocument, FindingDocument, LimitDocument, Next
 
+SILENT = "nothing in this evidence speaks for it"
 MOST_RIVALS = 4
 FEWEST_RIVALS = 2
 MOST_REASONS = 8
@@ -54,13 +55,15 @@ def statement(
     sentences = [headline(judgement, facts, knowledge)]
     top = judgement.leading
     if judgement.verdict not in UNNAMED and top is not None and top.cause is not None:
-        nearest = next((a for a in rivals if a.scope == top.scope and a.probability is not None), None)
+        mine = [a for a in rivals if a.scope == top.scope and a.probability is not None]
+        nearest = next((a for a in mine if a.why_weaker != SILENT), mine[0] if mine else None)
         if nearest is not None:
             rival = cause_title(nearest.cause, knowledge)
             sentences.append(f"{_upper(rival)} is weaker: {_stop(nearest.why_weaker)}")
         sentences.extend(_test(top.cause, plan))
-        sentences.extend(_disproof(plan, revisions))
-    elif steps.questions:
+        turning = [(c, r) for c, r in revisions if r.judgement and r.judgement.outcome[1] != top.cause]
+        sentences.extend(_disproof(plan, turning))
+    elif judgement.verdict != "healthy" and steps.questions:
         sentences.append(f"To decide it: {_lower(steps.questions[0].text)}")
     return " ".join(sentences)
 
@@ -77,9 +80,13 @@ def _test(cause: str, plan: ExperimentDocument | None) -> list[str]:
     ]
 
 
-def _disproof(plan: ExperimentDocument | None, revisions: Sequence[tuple[Candidate, Consequence]]) -> list[str]:
-    mine = [(c, r) for c, r in revisions if plan and c.id == plan.id] or list(revisions)
-    return [f"It is disproved if {_stop(_lower(mine[0][1].outcome.text))}"] if mine else []
+def _disproof(plan: ExperimentDocument | None, turning: Sequence[tuple[Candidate, Consequence]]) -> list[str]:
+    """The likeliest result of the plan that turns the cause; else the first answer that does."""
+    mine = next((r for c, r in turning if plan and c.id == plan.id and c.scope == plan.scope), None)
+    if mine is not None:
+        return [f"It is disproved if {_stop(_lower(mine.outcome.text))}"]
+    answers = [(c, r) for c, r in turning if c.kind == "question"][:1]
+    return [f'It is disproved if the answer to "{c.text}" is: {_stop(_lower(r.outcome.text))}' for c, r in answers]
 
 
 def _healthy(facts: Sequence[Fact]) -> str:
@@ -111,7 +118,10 @@ def _because(scope: ScopeJudgement, knowledge: Knowledge) -> str:
     entry = knowledge.causes.get(scope.cause)
     named = entry.mechanisms.get(scope.mechanism) if entry and scope.mechanism else None
     title = f"{title} ({named.title})" if named else title
-    return f" because of {title}" if scope.verdict == "established" else f", probably because of {title}"
+    sure = scope.verdict == "established"
+    if scope.fact["kind"] == "common":
+        return f": {title}" if sure else f", probably {title}"
+    return f" because of {title}" if sure else f", probably because of {title}"
 
 
 def _share(scope: ScopeJudgement, total_ms: float) -> str:
@@ -200,7 +210,7 @@ def _why_weaker(scope: ScopeJudgement, belief: Belief) -> str:
     if contrary is not None:
         return contrary.finding.text
     if not belief.supporting:
-        return "nothing in this evidence speaks for it"
+        return SILENT
     lead = next((b for b in scope.beliefs if b.cause != belief.cause), belief)
     if lead.probability < belief.probability:
         return f"not weaker: it has the most for it so far ({belief.weight_db:+.0f} dB)"

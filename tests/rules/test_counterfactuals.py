@@ -74,9 +74,11 @@ def one(facts: Sequence[Fact]) -> Inference:
         if item.kind == "experiment_outcome":
             cause = {"falls": "input_delay", "stays": "host_stall"}[str(item["outcome"])]
             findings.append(_with(argues(cause, "decisive", "experiment"), premises))
-        if item.kind == "verdict" and item["verdict"] == "undetermined":
+        if item.kind == "verdict":
             ask = {"kind": "@ask", "question": "stages", "scope": item["scope"]}
-            findings.append(Finding("ask#1", "test.ask", premises, (ask,), "ask"))
+            first = {"kind": "@ask", "question": "matched", "scope": "job"}
+            run = {"kind": "@propose", "experiment": "replay", "scope": item["scope"]}
+            findings.append(Finding("ask#1", "test.ask", premises, (ask, first, run), "ask"))
     return found(*findings)
 
 
@@ -217,7 +219,7 @@ def test_a_pattern_may_hold_tests(test: dict[str, float], expected: bool) -> Non
 def test_candidates_come_in_one_order_and_once() -> None:
     now = reason(BASE, KNOWN, infer)
     ids = [(c.proposed, c.kind, c.id) for c in candidates(now.facts, now.judgement, now.inference, KNOWN)]
-    assert ids == [(True, "question", "stages"), (False, "experiment", "replay"), (False, "question", "policy")]
+    assert ids == [(True, "experiment", "replay"), (True, "question", "stages"), (False, "question", "policy")]
 
 
 def test_why_says_what_each_answer_would_raise() -> None:
