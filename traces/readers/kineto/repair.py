@@ -14,6 +14,8 @@ _GROUP = 64
 _BARE = re.compile(rb"(?i)(?<=[:\[,\s])(?:[-+]?(?:inf|infinity|nan)|N/A|undefined|None)(?=\s*[,}\]])")
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 _QUOTE = re.compile(rb'(?<!\\)"')
+_OPENS = re.compile(rb'(?:[\[{]|"\s*:|[\]}"\del]\s*,)\s*$')
+_CLOSES = re.compile(rb'\s*(?:[,}\]]|:\s*[\[{"\d\-tfn])')
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 
 
@@ -106,7 +108,7 @@ def _decode_one(segment: bytes) -> tuple[Event | None, bytes | None]:
         ended = _TRAILING.search(str(error))
     if ended is None:
         return None, None
-    cut = int(ended[1])
+    cut = int(ended[1]) - 1
     rest = segment[cut:].lstrip(b" \t\r\n,")
     if not rest.startswith(b"]"):
         return None, None
@@ -141,11 +143,8 @@ def _escape_quotes(text: bytes) -> bytes:
     """Escape quotes that neither open nor close a string, judged by their neighbours."""
 
     def judge(match: re.Match[bytes]) -> bytes:
-        before = text[: match.start()].rstrip()[-1:]
-        after = text[match.end() :].lstrip()[:1]
-        opens = before in b"[{,:" and before != b""
-        closes = after in b",:}]"
-        return b'"' if opens or closes else b'\\"'
+        opens = _OPENS.search(text, max(match.start() - 40, 0), match.start())
+        return b'"' if opens or _CLOSES.match(text, match.end()) else b'\\"'
 
     return _QUOTE.sub(judge, text)
 
