@@ -58,8 +58,8 @@ class Belief:
 
 
 def kind_of(item: FactDict) -> str:
-    """Kind of an engine fact. `fact` comes first, since some facts have a field named `kind`."""
-    return str(item["fact"] if "fact" in item else item["kind"])
+    """Kind of an engine fact. Some facts have a field named `kind`, so the engine's own name of it comes first."""
+    return str(next(item[name] for name in ("_kind", "fact", "kind") if name in item))
 
 
 def arguments_of(inference: Inference, scope: str) -> list[Argument]:
