@@ -1,0 +1,1 @@
+"""What each command of `latecomer` does. Imported only when its command runs."""

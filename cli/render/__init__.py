@@ -1,0 +1,1 @@
+"""A diagnosis as text for a terminal. Pure: documents in, lines out."""
