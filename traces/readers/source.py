@@ -70,12 +70,18 @@ class Source:
             return 0
 
     def head(self, count: int = HEAD_BYTES) -> bytes:
-        """The first decompressed bytes, enough for a reader to recognise its format."""
+        """The first decompressed bytes, enough for a reader to recognise its format.
+
+        Raises InputError where the file cannot be opened or its gzip data is damaged from the start.
+        """
         stream = Stream(self, Limits(piece_bytes=count))
         try:
-            return next(iter(stream), b"")[:count]
+            head = next(iter(stream), b"")[:count]
         finally:
             stream.close()
+        if not head and stream.trouble:
+            raise InputError(f"cannot be read: {stream.trouble}", where=self.name, remedy="Copy the file again.")
+        return head
 
 
 class Stream:

@@ -56,9 +56,11 @@ def correlations_of(items: Sequence[msgspec.Raw]) -> Ints:
     """Correlation ids in the arguments of kernels or launches, -1 where there is none."""
     try:
         linked = _LAUNCHES.decode(b"[" + b",".join(items) + b"]")
-        return np.array([item.correlation for item in linked], dtype=np.int64)
+        if len(linked) == len(items):
+            return np.array([item.correlation for item in linked], dtype=np.int64)
     except (msgspec.DecodeError, OverflowError):
-        return np.array([_correlation(item) for item in items], dtype=np.int64)
+        pass
+    return np.array([_correlation(item) for item in items], dtype=np.int64)
 
 
 def _correlation(item: msgspec.Raw) -> int:
