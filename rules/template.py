@@ -1,0 +1,61 @@
+"""Fills the `says` of a rule: {alias.field} and {alias.field:percent|ms|count}. No attribute access, no expressions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..knowledge.facts import Scalar
+
+FORMATS = ("percent", "ms", "count")
+_PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+_NAME = re.compile(r"([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?::(\w+))?")
+
+
+def placeholders(text: str) -> list[tuple[str, str, str]]:
+    """Alias, field and format of each placeholder. Raises ValueError for a malformed one."""
+    return [_parse(match) for match in _PLACE.finditer(text) if match[0] not in ("{{", "}}")]
+
+
+def fill(text: str, facts: Mapping[str, Mapping[str, Scalar]]) -> str:
+    """The text with values in place of placeholders; a field that is not known reads `unknown`."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[0] in ("{{", "}}"):
+            return match[0][0]
+        alias, field, form = _parse(match)
+        return show(facts[alias].get(field), form)
+
+    return _PLACE.sub(value, text)
+
+
+def show(value: Scalar | None, form: str = "") -> str:
+    """A value as people read it: one decimal below 100, none above, whole numbers without a point.
+
+    percent: a ratio in %; ms: with its unit; count: whole, with separators of thousands.
+    """
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if form == "count":
+        return f"{value:,.0f}"
+    if form == "percent":
+        share = 100 * value
+        return f"{_number(share) if abs(share) < 1 else f'{share:.0f}'} %"
+    return f"{_number(value)} ms" if form == "ms" else _number(value)
+
+
+def _number(value: float) -> str:
+    text = f"{value:.1f}" if abs(value) < 100 else f"{value:.0f}"
+    text = text.removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+def _parse(match: re.Match[str]) -> tuple[str, str, str]:
+    found = _NAME.fullmatch(match[1] or "")
+    if found is None or (found[3] and found[3] not in FORMATS):
+        raise ValueError(f"{match[0]} is not {{alias.field}} or {{alias.field:{'|'.join(FORMATS)}}}")
+    return found[1], found[2], found[3] or ""
