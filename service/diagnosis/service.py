@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
 from ...knowledge.facts import Fact
-from ...knowledge.model import Knowledge
-from ...rules.counterfactuals import Infer, explore, reason
+from ...rules.counterfactuals import explore, reason
 from ...traces.measure import Extras
 from . import documents, plans, statement
+from .reasoner import Reasoner
 from .schemas import Diagnosis, FactDocument, ReadReport
 
 NOTHING_READ = ReadReport(sources=(), notes=())
 NO_EXTRAS = Extras()
-
-
-@dataclass(frozen=True, slots=True)
-class Reasoner:
-    """What reasoning needs: the knowledge, the hash of the rule book, and inference with that book on sets of facts
-    (in process or in a pool)."""
-
-    knowledge: Knowledge
-    book_sha256: str
-    infer: Infer
 
 
 def diagnose(

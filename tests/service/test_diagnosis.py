@@ -6,8 +6,9 @@ import pytest
 from latecomer.knowledge.facts import Fact, fact, fact_key, replace_by_key
 from latecomer.rules.verdict import judge
 from latecomer.service.diagnosis.documents import becomes
-from latecomer.service.diagnosis.local import diagnose_facts, local_reasoner
+from latecomer.service.diagnosis.reasoner import local_reasoner
 from latecomer.service.diagnosis.schemas import Becomes, Diagnosis
+from latecomer.service.diagnosis.service import diagnose
 
 from .evidence import (
     checkpoint_L41,
@@ -22,6 +23,10 @@ from .evidence import (
 )
 
 ALL = (observation_L17, example_L31, exercise_L32, checkpoint_L41, two_faults, healthy_job, equalised_backward)
+
+
+def diagnose_facts(facts: list[Fact]) -> Diagnosis:
+    return diagnose(facts, reasoner=local_reasoner())
 
 
 def leads(document: Diagnosis) -> tuple[str, str | None, tuple[int, ...]]:

@@ -1,0 +1,38 @@
+"""What reasoning needs, in one thing: knowledge, rule book, inference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from ...knowledge.facts import Fact
+from ...knowledge.loader import load
+from ...knowledge.model import Knowledge
+from ...rules.counterfactuals import Infer
+from ...rules.infer import infer
+from ...rules.loader import load_book
+from ...rules.model import Inference
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoner:
+    """The knowledge, the hash of the rule book, and inference with that book on sets of facts (in process or in a
+    pool)."""
+
+    knowledge: Knowledge
+    book_sha256: str
+    infer: Infer
+
+
+@cache
+def local_reasoner() -> Reasoner:
+    """The built-in knowledge and rule book, with inference in this process. Raises KnowledgeError where a document
+    is wrong."""
+    knowledge = load()
+    book = load_book(knowledge=knowledge)
+
+    def run(batches: Sequence[Sequence[Fact]]) -> list[Inference]:
+        return [infer(facts, book) for facts in batches]
+
+    return Reasoner(knowledge, book.sha256, run)
