@@ -1,0 +1,105 @@
+"""Words that matter in a sentence about ranks: who, which measure, how much, which step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from . import ranks
+from .columns import Column, lexicon, normal, understand
+from .numbers import NUMBER, Quantity, plain, quantity, unit_pattern
+
+Kind = Literal["who", "column", "value", "list", "step", "comma", "after", "more"]
+WORD_NUMBERS = {word: at for at, word in enumerate(
+    ("one two three four five six seven eight nine ten eleven twelve".split()), 1)}  # fmt: skip
+COUNT = rf"\d[\d,]*|{'|'.join(WORD_NUMBERS)}"
+_RANK_WORD = r"(?:ranks?|gpus?|workers?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word with its meaning. `who` for ranks, `column` for a measure, `values` for numbers."""
+
+    kind: Kind
+    text: str
+    who: ranks.Ranks | None = None
+    column: Column | None = None
+    values: tuple[Quantity, ...] = ()
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    names = {*lexicon().phrases, *(name for name, (_, kind) in lexicon().names.items() if kind in ("time", "count"))}
+    column = "|".join(_spelled(name) for name in sorted(names, key=len, reverse=True) if len(name) > 1)
+    unit = rf"(?:\s*{unit_pattern()})?"
+    one = rf"(?:~|≈|<|>)?\s*{NUMBER}{unit}(?:\s*(?:±|\+/-|-|–|—|\bto\b|\.\.)\s*{NUMBER}{unit})?"
+    people = r"ranks|gpus|workers"
+    parts = {
+        "counted": rf"(?<![\w.])(?:{COUNT})\s+(?:\w+\s+){{0,2}}?(?:steps|iterations|{people}|nodes|hosts|percent)\b",
+        "others": rf"\b(?:all\s+|the\s+)*(?:others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest|remaining\s+(?:{people})"
+        r"|every(?:body|one)\s+else|(?:its|their)\s+peers|peers)\b",
+        "all": rf"\b(?:all(?:\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{people}))|(?:every|each)\s+(?:rank|gpu|worker)|everyone)\b",
+        "last": rf"\b(?:the\s+)?last\s+{_RANK_WORD}\b(?!\s+arriv)",
+        "who": rf"\b(?:{_RANK_WORD})\s*[=:#]?\s*(?P<ids>\d{{1,6}}(?:\s*(?:-|–|to\b|,|and\b|&|/)\s*\d{{1,6}}\b(?![.%]))*)"
+        r"(?:['’]s\b)?(?!\.\d)",
+        "after": r"\b(?:after|behind|later\s+than)\s+(?:all\s+)?(?:its|the|their)\s+(?:peers|others?)\b",
+        "more": r"\b(?:longer|slower|later|more)\b",
+        "step": r"\b(?:step|iter|iteration|global_step)\s*(?:[=:#]\s*|\s)(?P<at>\d{1,12})(?!\.\d|\s*(?:ms|us|s)\b|\d)(?:\s*/\s*\d+)?",
+        "column": rf"(?<![\w])(?:{column})(?![\w])(?:\s*[(\[](?P<unit>{unit_pattern()})[)\]])?(?:_(?P<suffix>ms|us|ns|s)\b)?",
+        "list": rf"(?<![\w.])(?:{one})(?:\s*/\s*(?:{one}))+(?![\w/])",
+        "value": rf"(?<![\w.%])(?:{one})(?![\w]|\s*(?:%|[kKMGT]i?B\b|Gbps|GB|MHz|GHz|TFLOP|°|W\b|x\b))",
+        "comma": r",(?!\d)|\bwhile\b|\bbut\b",
+    }
+    return re.compile("|".join(f"(?P<{name}>{part})" for name, part in parts.items()), re.IGNORECASE)
+
+
+def _spelled(name: str) -> str:
+    return r"[\s_\-]+".join(re.escape(word) for word in name.split())
+
+
+def tokens(clause: str) -> Iterator[Token]:
+    """Tokens of a clause in order; words without meaning here are passed over."""
+    for match in _pattern().finditer(clause):
+        kind = match.lastgroup if match.lastgroup not in ("ids", "at", "unit", "suffix") else _outer(match)
+        text = match[0]
+        if kind in ("others", "all", "last"):
+            yield Token("who", text, kind)  # type: ignore[arg-type]
+        elif kind == "who" and (who := ranks.several(match["ids"])) is not None:
+            yield Token("who", text, who)
+        elif kind == "step":
+            yield Token("step", match["at"])
+        elif kind in ("comma", "after", "more"):
+            yield Token(kind, text)  # type: ignore[arg-type]
+        elif kind == "column":
+            yield Token("column", text, column=_column(text, match["unit"] or match["suffix"]))
+        elif kind in ("value", "list"):
+            parts = re.split(r"\s*/\s*", text) if kind == "list" else [text]
+            yield Token(kind, text, values=shared_unit(parts))  # type: ignore[arg-type]
+
+
+def _outer(match: re.Match[str]) -> str:
+    return next(kind for kind in ("who", "step", "column") if match[kind] is not None)
+
+
+def _column(text: str, unit: str | None) -> Column | None:
+    words = normal(re.sub(r"[(\[].*[)\]]$", "", text))
+    book = lexicon()
+    if words in book.phrases:
+        key, kind = book.phrases[words]
+        return Column(key, kind, book.units_ms[unit.lower()] if unit else None)
+    return understand(text)
+
+
+def shared_unit(parts: list[str]) -> tuple[Quantity, ...]:
+    """Quantities of a list in which the last may carry the unit of all."""
+    read = [quantity(part) for part in parts]
+    last = read[-1].factor_ms
+    return tuple(Quantity(q.value, q.half, q.factor_ms if q.factor_ms is not None else last, q.problem) for q in read)
+
+
+def count_of(word: str) -> int:
+    """`ten`, `300` or `1,024` as a number."""
+    return WORD_NUMBERS.get(word.lower()) or int(plain(word.replace(",", "")))
