@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from latecomer.knowledge.errors import InputError
 from latecomer.traces.limits import Limits
 from latecomer.traces.readers import kineto
@@ -109,7 +108,8 @@ def test_names_of_files_and_lists_of_ranks() -> None:
 
 def test_canonical_operations_and_types() -> None:
     names = {
-        "allreduce_coalesced": "all_reduce", "_allgather_base": "all_gather", "nccl:_reduce_scatter_base": "reduce_scatter",
+        "allreduce_coalesced": "all_reduce", "_allgather_base": "all_gather",
+        "nccl:_reduce_scatter_base": "reduce_scatter",
         "c10d::alltoall_base_": "all_to_all", "SendRecv": "send_recv", "all_to_allv": "all_to_allv", "wait": "unknown",
     }
     assert {name: operation(name) for name in names} == names

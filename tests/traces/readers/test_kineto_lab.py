@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-
 from latecomer.traces.readers import kineto, sidelog
 from latecomer.traces.tables import STAGES, SUMMARY, Floats, Tables
 

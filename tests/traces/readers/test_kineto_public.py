@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from latecomer.traces.readers import kineto
 from latecomer.traces.tables import STAGES, SUMMARY
 

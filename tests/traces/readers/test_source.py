@@ -7,7 +7,6 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-
 from latecomer.knowledge.errors import InputError
 from latecomer.traces.limits import Limits
 from latecomer.traces.readers import kineto, parallel, sidelog

@@ -32,11 +32,16 @@ class Launches:
 
 
 def launches_of(kept: Collected) -> Launches:
-    """Launches of a trace."""
-    columns = zip(*kept.launches, strict=True)
-    correlation, at_us, thread = map(np.concatenate, columns) if kept.launches else (np.empty(0),) * 3
+    """Launches of the collective kernels of a trace."""
+    wanted = np.array([kernel.correlation for kernel in kept.kernels], dtype=np.int64)
+    parts = [np.column_stack((np.empty(0),) * 3)]
+    for correlation, at_us, thread in kept.launches:
+        found = np.isin(correlation, wanted)
+        if found.any():
+            parts.append(np.column_stack((correlation[found], at_us[found], thread[found])))
+    correlation, at_us, thread = np.concatenate(parts).T
     order = np.argsort(correlation, kind="stable")
-    return Launches(correlation[order], at_us[order], thread[order])
+    return Launches(correlation[order], at_us[order], thread[order].astype(np.int64))
 
 
 def kernel_rows(kept: Collected, comms: Sequence[Mark], identity: Identity) -> tuple[list[Row], int]:
