@@ -1,0 +1,111 @@
+"""`latecomer diagnose`: read the evidence, diagnose, write text, JSON or a stream of events."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...knowledge.errors import InputError, LatecomerError, UsageError
+from ...service.diagnosis.local import diagnose_paths, diagnose_text
+from ...service.diagnosis.schemas import Diagnosis
+from ...service.evidence import size_of
+from ...service.example import JOB
+from ..exit_codes import Exit
+from ..render.diagnosis import render
+from ..render.progress import reading
+from .errors import status_of
+
+STDIN = "-"
+WIDTH_WITHOUT_TERMINAL = 100
+
+
+def run(paths: Sequence[str], *, example: bool, output: str, no_color: bool, width: int | None) -> Exit:
+    """Diagnose and write to stdout. Raises LatecomerError; in a stream the error is also its last event."""
+    if output == "stream-json":
+        return _stream(paths, example)
+    diagnosis = diagnosed(paths, example=example)
+    if output == "json":
+        sys.stdout.write(diagnosis.model_dump_json(indent=2) + "\n")
+    else:
+        _write_text(diagnosis, no_color=no_color, width=width)
+    return status(diagnosis)
+
+
+def diagnosed(paths: Sequence[str], *, example: bool) -> Diagnosis:
+    """The diagnosis of what the command line names. Raises UsageError for contradictions, InputError for input."""
+    if example:
+        if paths:
+            raise UsageError("--example takes no PATH", remedy="Leave one of them out.")
+        paths = [str(JOB)]
+    if not paths:
+        raise UsageError("no evidence is named", remedy="Give a PATH, - for pasted text, or --example.")
+    if STDIN in paths:
+        if len(paths) > 1:
+            raise UsageError("- stands for all evidence and takes no other PATH", remedy="Save the text to a file.")
+        text = sys.stdin.buffer.read().decode("utf-8", errors="replace")
+        if not text.strip():
+            raise InputError("nothing was pasted", where="stdin", remedy="Pipe a table or a log into it.")
+        return diagnose_text(text)
+    total_bytes, files = size_of(paths)
+    with reading(total_bytes, files) as progress:
+        return diagnose_paths([Path(p) if os.path.exists(p) else p for p in paths], progress=progress)
+
+
+def status(diagnosis: Diagnosis) -> Exit:
+    """3 where the evidence does not decide, else 0."""
+    open_ended = diagnosis.verdict in ("undetermined", "insufficient_evidence")
+    return Exit.INCONCLUSIVE if open_ended else Exit.DIAGNOSIS
+
+
+def colored(no_color: bool) -> bool:
+    """Whether to colour stdout: never against NO_COLOR, a dumb terminal or a pipe."""
+    plain = no_color or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return not plain and (sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR")))
+
+
+def _write_text(diagnosis: Diagnosis, *, no_color: bool, width: int | None) -> None:
+    columns = width or (min(120, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
+    color = colored(no_color)
+    lines = render(diagnosis, width=max(60, columns), color=color)
+    if not color:
+        sys.stdout.write("".join(f"{line.plain.rstrip()}\n" for line in lines))
+        return
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, force_terminal=True, width=max(60, columns), highlight=False)
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def events(diagnosis: Diagnosis) -> Iterator[tuple[str, Any]]:
+    """The events of a diagnosis, in order: init, read, fact, finding, question, diagnosis, result."""
+    document = diagnosis.model_dump(mode="json")
+    yield "init", {key: document[key] for key in ("schema", "id", "rulebook", "evidence")}
+    yield "read", document["read_report"]
+    yield from (("fact", fact) for fact in document["facts"])
+    yield from (("finding", finding) for finding in document["findings"])
+    yield from (("question", question) for question in document["next"]["questions"])
+    yield "diagnosis", document
+    yield "result", {"verdict": diagnosis.verdict, "exit": int(status(diagnosis))}
+
+
+def _stream(paths: Sequence[str], example: bool) -> Exit:
+    try:
+        diagnosis = diagnosed(paths, example=example)
+    except LatecomerError as error:
+        _event("error", {"title": error.what, "where": error.where, "remedy": error.remedy})
+        _event("result", {"verdict": None, "exit": int(status_of(error))})
+        raise
+    for name, data in events(diagnosis):
+        _event(name, data)
+    return status(diagnosis)
+
+
+def _event(name: str, data: Any) -> None:
+    sys.stdout.write(json.dumps({"event": name, "data": data}, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
