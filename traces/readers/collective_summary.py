@@ -69,7 +69,13 @@ def _groups(rows: Iterable[Mapping[str, str | None]]) -> tuple[Rows, int]:
         except (KeyError, ValueError):
             rank, total, calls = -1, math.nan, 0
         collective = (row.get("Collective name") or "").lower()
-        if rank < 0 or not math.isfinite(total) or total < 0 or calls < 1 or not any(b in collective for b in _BARRIERS):
+        if (
+            rank < 0
+            or not math.isfinite(total)
+            or total < 0
+            or calls < 1
+            or not any(b in collective for b in _BARRIERS)
+        ):
             dropped += 1
             continue
         key = (row.get("Process Group Name") or "", collective, row.get("In msg nelems") or "")
@@ -88,7 +94,9 @@ def _tables(groups: Rows, name: str, notes: list[Note]) -> Tables:
             total_us[rank] += total
             calls_of[rank] += calls
         if len({calls for _, calls in members.values()}) > 1:
-            notes.append(Note("calls-differ", "weakens", "ranks count unequal calls of a collective", name, weakens="waits"))
+            notes.append(
+                Note("calls-differ", "weakens", "ranks count unequal calls of a collective", name, weakens="waits")
+            )
     ranks = sorted(calls_of)
     wait = np.array([wait_us[rank] / calls_of[rank] / 1000 for rank in ranks])
     busy = np.array([total_us[rank] / calls_of[rank] / 1000 for rank in ranks])

@@ -106,7 +106,11 @@ def _clean(text: str, name: str = "") -> tuple[str, list[Note]]:
     text = _BREAKS.sub("\n", text.removeprefix("\ufeff"))
     text, count = _CONTROL.subn("", text)
     bad = text.count("\ufffd")
-    notes = [Note("control-characters", "info", f"{count} control characters were left out", name, count=count)] if count else []
+    notes = (
+        [Note("control-characters", "info", f"{count} control characters were left out", name, count=count)]
+        if count
+        else []
+    )
     if bad:
         notes.append(Note("not-utf8", "info", f"{bad} bytes are not UTF-8", name, count=bad))
     return text, notes

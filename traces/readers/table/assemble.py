@@ -37,10 +37,9 @@ class Roles:
 class Rows:
     """A grid understood: what each row names (ranks, `others`, `all`), its step, and its numbers."""
 
-    whose: list[ranks.Ranks]
+    whose: Sequence[ranks.Ranks]
     block: Block
     notes: tuple[Note, ...]
-    listed: bool = False
 
 
 def roles(grid: Grid) -> Roles:
@@ -82,18 +81,22 @@ def understand_rows(grid: Grid, name: str) -> Rows | None:
     if not grid.rows or (not parts.measures and parts.rank is None and parts.pair is None):
         return None
     notes: list[Note] = []
-    whose, listed = _whose(grid, parts, name, notes)
+    whose = _whose(grid, parts, name, notes)
     usable = [row for row, labelled in enumerate(whose) if labelled is not None]
     if len(usable) < grid.rows:
         detail = f"{grid.rows - len(usable)} rows name no rank and were left out"
-        notes.append(Note("rows-dropped", "weakens", detail, name, count=grid.rows - len(usable), weakens="the ranks named"))
+        notes.append(
+            Note("rows-dropped", "weakens", detail, name, count=grid.rows - len(usable), weakens="the ranks named")
+        )
     block = _numbers(grid, parts, name, notes)
     if parts.unused or (not parts.measures):
         names = ", ".join(repr(unused) for unused in parts.unused[:12]) or "all but the rank"
-        notes.append(Note("columns-unused", "info", f"columns without a known meaning: {names}", name, count=len(parts.unused)))
+        notes.append(
+            Note("columns-unused", "info", f"columns without a known meaning: {names}", name, count=len(parts.unused))
+        )
     if len(usable) < grid.rows:
         block = block.take(np.array(usable, np.int64))
-    return Rows([label for label in whose if label is not None], block, tuple(notes), listed)
+    return Rows([label for label in whose if label is not None], block, tuple(notes))
 
 
 def _numbers(grid: Grid, parts: Roles, name: str, notes: list[Note]) -> Block:
@@ -116,24 +119,34 @@ def _steps(cells: Sequence[Cell], name: str, notes: list[Note]) -> Ints:
     good = np.isfinite(value) & (value >= 0) & (value < 2**53)
     if not good.all():
         lost = int((~good).sum())
-        notes.append(Note("steps-unreadable", "weakens", f"{lost} rows name no step", name, count=lost, weakens="order of steps"))
+        notes.append(
+            Note("steps-unreadable", "weakens", f"{lost} rows name no step", name, count=lost, weakens="order of steps")
+        )
     return np.where(good, value, SUMMARY).astype(np.int64)
 
 
-def _whose(grid: Grid, parts: Roles, name: str, notes: list[Note]) -> tuple[list[ranks.Ranks | None], bool]:
-    """Per row the ranks it is about; and whether a rank column said so."""
+def _whose(grid: Grid, parts: Roles, name: str, notes: list[Note]) -> Sequence[ranks.Ranks | None]:
+    """Per row the ranks it is about."""
     if parts.rank is not None:
         cells = grid.columns[parts.rank]
         known = {cell: ranks.label(cell) for cell in set(map(str, cells))}
-        return [known[str(cell)] for cell in cells], True
+        return [known[str(cell)] for cell in cells]
     if parts.pair is not None:
-        return [ranks.several(str(cell)) for cell in grid.columns[parts.pair]], True
+        return [ranks.several(str(cell)) for cell in grid.columns[parts.pair]]
     if match := _NAME_RANK.search(name):
-        return [(int(match[1]),)] * grid.rows, True
+        return [(int(match[1]),)] * grid.rows
     if parts.step is not None:
-        notes.append(Note("rank-unknown", "weakens", "no column names the rank; taken as rank 0", name, weakens="which rank"))
-        return [(0,)] * grid.rows, False
+        notes.append(
+            Note("rank-unknown", "weakens", "no column names the rank; taken as rank 0", name, weakens="which rank")
+        )
+        return [(0,)] * grid.rows
     notes.append(
-        Note("ranks-assumed", "weakens", "no column names the rank; rows were taken as ranks 0, 1, ...", name, weakens="which rank")
+        Note(
+            "ranks-assumed",
+            "weakens",
+            "no column names the rank; rows were taken as ranks 0, 1, ...",
+            name,
+            weakens="which rank",
+        )
     )
-    return [(row,) for row in range(grid.rows)], False
+    return [(row,) for row in range(grid.rows)]

@@ -54,7 +54,9 @@ def number_steps(block: Block, name: str) -> tuple[Block, list[Note]]:
     detail = "ranks repeat and no column names the step; rows were taken as steps in their order"
     if not even:
         detail += f" (between {counts.min()} and {counts.max()} rows a rank: a repeated or missing row?)"
-    note = Note("steps-assumed", "info" if even else "weakens", detail, name, weakens="" if even else "step by step comparison")
+    note = Note(
+        "steps-assumed", "info" if even else "weakens", detail, name, weakens="" if even else "step by step comparison"
+    )
     return replace(block, step=step), [note]
 
 
@@ -81,7 +83,9 @@ def _concatenate(blocks: Sequence[Block]) -> Block:
         }
 
     words = dict.fromkeys(key for block in blocks for key in block.labels)
-    labels = {key: [word for block in blocks for word in block.labels.get(key, [""] * len(block.rank))] for key in words}
+    labels = {
+        key: [word for block in blocks for word in block.labels.get(key, [""] * len(block.rank))] for key in words
+    }
     rank, step, line = (np.concatenate([getattr(block, part) for block in blocks]) for part in ("rank", "step", "line"))
     return Block(rank, step, line, floats("values"), floats("half"), labels)
 

@@ -10,7 +10,9 @@ from .columns import understand
 from .grid import Cell, Grid, from_rows
 
 _RANK_FIRST = re.compile(r"(?i)^(?:rank|gpu|worker|r)[ _\-#]?\[?(\d{1,6})\]?[ _\-.:/]+(.+)$")
-_RANK_LAST = re.compile(r"(?i)^(.+?)(?:[ _\-.:/(\[]+(?:rank|gpu|worker|r)[ _\-#]?|\[)(\d{1,6})[)\]]*((?:\s*[(\[].*[)\]])?)$")
+_RANK_LAST = re.compile(
+    r"(?i)^(.+?)(?:[ _\-.:/(\[]+(?:rank|gpu|worker|r)[ _\-#]?|\[)(\d{1,6})[)\]]*((?:\s*[(\[].*[)\]])?)$"
+)
 
 
 def upright(grid: Grid) -> Grid:
@@ -33,9 +35,7 @@ def _is_transposed(grid: Grid) -> bool:
 
 def _transpose(grid: Grid) -> Grid:
     names = [str(cell) for cell in grid.columns[0]]
-    rows: list[list[Cell]] = [
-        [label, *column] for label, column in zip(grid.header[1:], grid.columns[1:], strict=True)
-    ]
+    rows: list[list[Cell]] = [[label, *column] for label, column in zip(grid.header[1:], grid.columns[1:], strict=True)]
     return from_rows(["rank", *names], rows, [grid.lines[0]] * len(rows), grid.syntax)
 
 

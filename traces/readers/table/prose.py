@@ -23,9 +23,13 @@ from .tokens import COUNT, Token, count_of, shared_unit, tokens
 
 _CLAUSES = re.compile(r";|\.(?=\s|$)|(?<=[a-z])\?(?=\s|$)")
 _STEPS = re.compile(rf"(?<![\w.])({COUNT})\s+(?:\w+\s+)?(?:steps|iterations)\b", re.IGNORECASE)
-_WORLD = re.compile(rf"(?<![\w.])({COUNT})\s+(?:\w+\s+)?(?:ranks|gpus)\b|\bworld[ _-]?size\s*[=:]?\s*(\d+)", re.IGNORECASE)
+_WORLD = re.compile(
+    rf"(?<![\w.])({COUNT})\s+(?:\w+\s+)?(?:ranks|gpus)\b|\bworld[ _-]?size\s*[=:]?\s*(\d+)", re.IGNORECASE
+)
 _READS = re.compile(r"\breads?\b(?:\s+from)?", re.IGNORECASE)
-_SOURCE_WHO = re.compile(r"^\W*((?:ranks?|gpus?)\s+[\d,\s\-–and]+\d|\d+|(?:the\s+|all\s+)*(?:others?|rest|all ranks|all))\b", re.I)
+_SOURCE_WHO = re.compile(
+    r"^\W*((?:ranks?|gpus?)\s+[\d,\s\-–and]+\d|\d+|(?:the\s+|all\s+)*(?:others?|rest|all ranks|all))\b", re.I
+)
 _FOR_ALL = ("transfer_ms", "step_ms")
 _KEYED = re.compile(r"^[\W_]*([A-Za-z][\w +/()\[\].-]{0,60}?)\s*[:=]\s*(.+)$")
 
@@ -89,6 +93,7 @@ def read(lines: Sequence[tuple[int, str]], name: str) -> Said:
             continue
         for part in parts:
             context.column = None
+            context.who = heading if context.who == "others" else context.who
             _read_clause(part, context)
         found, sources, unused = found + context.found, sources + context.sources, unused + context.unused
     return _said(found, sources, unused, name)
@@ -130,7 +135,8 @@ def _keyed(line: str, context: _Context) -> bool:
         return False
     values = shared_unit([*parts[:-1], parts[-1] + unit])
     context.found += [
-        Statement((rank,), SUMMARY, column.key, _scaled(value, column), context.line) for rank, value in enumerate(values)
+        Statement((rank,), SUMMARY, column.key, _scaled(value, column), context.line)
+        for rank, value in enumerate(values)
     ]
     return True
 
@@ -160,7 +166,7 @@ def _take_value(part: Sequence[Token], at: int, context: _Context) -> int:
             who, used = word.who, ahead
             if context.who is None:
                 context.who = word.who
-        elif word.kind == "column" and word.column and _follows(word.column, column, token):
+        elif word.kind == "column" and word.column and _follows(word, column, token):
             column, used = word.column, ahead
         elif word.kind in ("after", "more"):
             relative, used = True, ahead
@@ -176,10 +182,11 @@ def _trailing(part: Sequence[Token], ahead: int) -> bool:
     return following not in ("value", "list", "column", "more", "after")
 
 
-def _follows(later: Column, column: Column | None, token: Token) -> bool:
+def _follows(word: Token, column: Column | None, token: Token) -> bool:
     """A measure after a number counts where none stood before, for counts, and for "after the last arrival"."""
     timed = any(value.factor_ms is not None for value in token.values)
-    return column is None or later.key == "transfer_ms" or (later.kind == "count" and not timed)
+    counted = word.column is not None and word.column.kind == "count" and not timed
+    return column is None or counted or word.text.lower().startswith(("after", "past"))
 
 
 def _record(token: Token, column: Column | None, who: ranks.Ranks | None, relative: bool, context: _Context) -> None:
@@ -192,7 +199,7 @@ def _record(token: Token, column: Column | None, who: ranks.Ranks | None, relati
     elif len(values) > 1 and isinstance(who, tuple) and len(who) == len(values):
         targets = [(rank,) for rank in who]
     elif len(values) == 1 and (who is not None or column.key in _FOR_ALL):
-        targets = [who if who is not None else "all"]
+        targets = ["all" if who is None or column.key == "transfer_ms" else who]
     else:
         context.unused.append(token.text)
         return
@@ -205,14 +212,14 @@ def _scaled(value: Quantity, column: Column) -> Quantity:
     return replace(value, value=value.value * factor, half=value.half * factor)
 
 
-def _said(
-    found: list[Statement], sources: list[tuple[ranks.Ranks, str, int]], unused: list[str], name: str
-) -> Said:
+def _said(found: list[Statement], sources: list[tuple[ranks.Ranks, str, int]], unused: list[str], name: str) -> Said:
     notes = []
     if unused:
         sample = ", ".join(repr(text.strip()) for text in unused[:8])
         notes.append(
-            Note("numbers-unused", "info", f"numbers without a known measure and rank: {sample}", name, count=len(unused))
+            Note(
+                "numbers-unused", "info", f"numbers without a known measure and rank: {sample}", name, count=len(unused)
+            )
         )
     if not found and not sources:
         return Said(None, tuple(notes))
@@ -222,7 +229,9 @@ def _said(
 
 def _last_named(found: list[Statement]) -> list[Statement]:
     """`the last rank` is the one that arrives last, or without arrivals the highest that is named."""
-    arrivals = {s.who[0]: s.quantity.value for s in found if s.key == "arrival_ms" and isinstance(s.who, tuple) and s.who}
+    arrivals = {
+        s.who[0]: s.quantity.value for s in found if s.key == "arrival_ms" and isinstance(s.who, tuple) and s.who
+    }
     named = [rank for s in found if isinstance(s.who, tuple) for rank in s.who]
     last = max(arrivals, key=lambda rank: arrivals[rank]) if arrivals else max(named, default=None)
     if last is None:
@@ -240,14 +249,16 @@ def _absolute(found: list[Statement], name: str) -> tuple[list[Statement], list[
         result.append(replace(said, quantity=replace(said.quantity, value=said.quantity.value + base)))
         if not peers:
             result.append(Statement("others", said.step, said.key, Quantity(0.0), said.line))
-            detail = f"{said.key} was given as a difference to the other ranks, whose own value is unknown and counts as 0"
+            detail = (
+                f"{said.key} was given as a difference to the other ranks, whose own value is unknown and counts as 0"
+            )
             notes.append(Note("relative-values", "info", detail, name))
     return result, notes
 
 
 def _rows(found: list[Statement], sources: list[tuple[ranks.Ranks, str, int]]) -> Rows:
     keys = list(dict.fromkeys(s.key for s in found))
-    whose = [*(s.who for s in found), *(who for who, _, _ in sources)]
+    whose: list[ranks.Ranks] = [*(s.who for s in found), *(who for who, _, _ in sources)]
     values = {key: np.full(len(whose), math.nan) for key in keys}
     half = {key: np.full(len(whose), math.nan) for key in keys}
     for row, s in enumerate(found):

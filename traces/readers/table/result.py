@@ -41,14 +41,30 @@ def expand(rows: Rows, job: tuple[int, ...]) -> Block:
     if all(isinstance(whose, tuple) and len(whose) == 1 for whose in rows.whose):
         rank = np.fromiter((whose[0] for whose in rows.whose), np.int64, len(rows.whose))  # type: ignore[misc]
         return rows.block.take(np.arange(len(rank)), rank)
-    own = {rank for whose in rows.whose if isinstance(whose, tuple) for rank in whose}
+    own = _named_for(rows)
     take: list[int] = []
     rank_of: list[int] = []
     for row, whose in enumerate(rows.whose):
-        members = whose if isinstance(whose, tuple) else [r for r in job if whose == "all" or r not in own]
+        taken = set().union(*(own[key] for key in _filled(rows.block, row))) if whose == "others" else set()
+        members = whose if isinstance(whose, tuple) else [rank for rank in job if rank not in taken]
         take.extend([row] * len(members))
         rank_of.extend(members)
     return rows.block.take(np.array(take, np.int64), np.array(rank_of, np.int64))
+
+
+def _named_for(rows: Rows) -> dict[str, set[int]]:
+    """Per measure the ranks that are named with a value of their own: `others` are the rest."""
+    own: dict[str, set[int]] = {key: set() for key in (*rows.block.values, *rows.block.labels)}
+    for row, whose in enumerate(rows.whose):
+        if isinstance(whose, tuple):
+            for key in _filled(rows.block, row):
+                own[key].update(whose)
+    return own
+
+
+def _filled(block: Block, row: int) -> list[str]:
+    numbers = [key for key, value in block.values.items() if not math.isnan(value[row])]
+    return numbers + [key for key, words in block.labels.items() if words[row]]
 
 
 def tables_of(block: Block, job: Sequence[int], name: str, world_size: int | None) -> Tables:

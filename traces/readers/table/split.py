@@ -15,7 +15,7 @@ from .orient import wide_name
 _RULE = re.compile(r"[\s|+\-=:─━═┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪╤╧╔╗╚╝╠╣╦╩╬│┃║]*")
 _BARS = re.compile(r"[|│┃║]")
 _COMMA_DECIMAL = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})+|\d+),\d+")
-_GAPS = {"aligned": re.compile(r"\s{2,}|\t"), "blanks": re.compile(r"\s+")}
+_GAPS = (re.compile(r"\s{2,}|\t"), re.compile(r"\s+"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,8 @@ def _table_at(lines: Sequence[str], at: int) -> tuple[int, Grid | None]:
             end, grid = _separated(lines, at, delimiter)
             if grid.rows:
                 return end, grid
-    for syntax, gap in _GAPS.items():
-        if _is_header(gap.split(line.strip())):
-            end, grid = _aligned(lines, at, syntax)
-            if grid is not None:
-                return end, grid
-    return at, None
+    found = [_aligned(lines, at, gap) for gap in _GAPS if _is_header(gap.split(line.strip()))]
+    return max(found, key=lambda each: each[0], default=(at, None))
 
 
 def _is_header(cells: Sequence[str]) -> bool:
@@ -148,8 +144,7 @@ def _decimal_point(cell: str) -> str:
     return cell.replace(".", "").replace(",", ".") if _COMMA_DECIMAL.fullmatch(cell.strip()) else cell
 
 
-def _aligned(lines: Sequence[str], at: int, syntax: str) -> tuple[int, Grid | None]:
-    gap = _GAPS[syntax]
+def _aligned(lines: Sequence[str], at: int, gap: re.Pattern[str]) -> tuple[int, Grid | None]:
     header = gap.split(lines[at].strip())
     rows: list[list[str]] = []
     numbers: list[int] = []

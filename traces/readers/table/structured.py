@@ -12,7 +12,7 @@ from . import ranks
 from .columns import understand
 from .grid import Cell, Grid, from_records, from_rows
 
-_BARE = re.compile(r'(?<=[:\[,])(\s*)(?:N/A|n/a|nan|-?inf|None|undefined)(?=\s*[,}\]])')
+_BARE = re.compile(r"(?<=[:\[,])(\s*)(?:N/A|n/a|nan|-?inf|None|undefined)(?=\s*[,}\]])")
 _FOREIGN = ("traceEvents", "schemaVersion", "pg_config", "pg_status", "baseTimeNanoseconds")
 _WRAPPERS = 4
 

@@ -35,20 +35,24 @@ def _pattern() -> re.Pattern[str]:
     names = {*lexicon().phrases, *(name for name, (_, kind) in lexicon().names.items() if kind in ("time", "count"))}
     column = "|".join(_spelled(name) for name in sorted(names, key=len, reverse=True) if len(name) > 1)
     unit = rf"(?:\s*{unit_pattern()})?"
-    one = rf"(?:~|≈|<|>)?\s*{NUMBER}{unit}(?:\s*(?:±|\+/-|-|–|—|\bto\b|\.\.)\s*{NUMBER}{unit})?"
+    one = rf"(?:[~≈<>]\s*)?{NUMBER}{unit}(?:\s*(?:±|\+/-|-|–|—|\bto\b|\.\.)\s*{NUMBER}{unit})?"
     people = r"ranks|gpus|workers"
     parts = {
         "counted": rf"(?<![\w.])(?:{COUNT})\s+(?:\w+\s+){{0,2}}?(?:steps|iterations|{people}|nodes|hosts|percent)\b",
         "others": rf"\b(?:all\s+|the\s+)*(?:others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest|remaining\s+(?:{people})"
         r"|every(?:body|one)\s+else|(?:its|their)\s+peers|peers)\b",
-        "all": rf"\b(?:all(?:\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{people}))|(?:every|each)\s+(?:rank|gpu|worker)|everyone)\b",
+        "all": rf"\b(?:all(?:\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{people}))"
+        r"|(?:every|each)\s+(?:rank|gpu|worker)|everyone)\b",
         "last": rf"\b(?:the\s+)?last\s+{_RANK_WORD}\b(?!\s+arriv)",
-        "who": rf"\b(?:{_RANK_WORD})\s*[=:#]?\s*(?P<ids>\d{{1,6}}(?:\s*(?:-|–|to\b|,|and\b|&|/)\s*\d{{1,6}}\b(?![.%]))*)"
+        "who": rf"\b(?:{_RANK_WORD})\s*[=:#]?\s*"
+        r"(?P<ids>\d{1,6}(?:\s*(?:-|–|to\b|,|and\b|&|/)\s*\d{1,6}\b(?![.%]))*)"
         r"(?:['’]s\b)?(?!\.\d)",
         "after": r"\b(?:after|behind|later\s+than)\s+(?:all\s+)?(?:its|the|their)\s+(?:peers|others?)\b",
         "more": r"\b(?:longer|slower|later|more)\b",
-        "step": r"\b(?:step|iter|iteration|global_step)\s*(?:[=:#]\s*|\s)(?P<at>\d{1,12})(?!\.\d|\s*(?:ms|us|s)\b|\d)(?:\s*/\s*\d+)?",
-        "column": rf"(?<![\w])(?:{column})(?![\w])(?:\s*[(\[](?P<unit>{unit_pattern()})[)\]])?(?:_(?P<suffix>ms|us|ns|s)\b)?",
+        "step": r"\b(?:step|iter|iteration|global_step)\s*(?:[=:#]\s*|\s)(?P<at>\d{1,12})"
+        r"(?!\.\d|\s*(?:ms|us|s)\b|\d)(?:\s*/\s*\d+)?",
+        "column": rf"(?<![\w])(?:{column})(?![\w])"
+        rf"(?:\s*[(\[](?P<unit>{unit_pattern()})[)\]])?(?:_(?P<suffix>ms|us|ns|s)\b)?",
         "list": rf"(?<![\w.])(?:{one})(?:\s*/\s*(?:{one}))+(?![\w/])",
         "value": rf"(?<![\w.%])(?:{one})(?![\w]|\s*(?:%|[kKMGT]i?B\b|Gbps|GB|MHz|GHz|TFLOP|°|W\b|x\b))",
         "comma": r",(?!\d)|\bwhile\b|\bbut\b",
