@@ -11,7 +11,7 @@ from ..knowledge.facts import Fact, fact
 from ..knowledge.thresholds import threshold
 from .matrix import StepMatrix
 from .rows import RowsView
-from .scopes import mean_step, sampling
+from .scopes import known_step, mean_step, sampling
 
 COMMON = "common"
 
@@ -34,7 +34,7 @@ def transfer_view(matrix: StepMatrix) -> Transfer | None:
     if matrix.transfer is None or not np.isfinite(matrix.transfer).any():
         return None
     values = matrix.transfer[np.isfinite(matrix.transfer)]
-    mean, step = float(values.mean()), mean_step(matrix)
+    mean, step = float(values.mean()), known_step(matrix)
     wait = 0.0 if matrix.wait is None else float(matrix.wait.mean(axis=1).max())
     low, high = (float(v) for v in np.percentile(values, [10, 90]))
     steady = bool(high - low <= 0.5 * float(np.median(values))) if len(values) >= 3 else None

@@ -21,6 +21,7 @@ class StepMatrix:
     `own` that lies before the step's own start (work of the previous step's tail). `wait` is time inside
     collectives before the last arrival, `transfer` (steps,) what remains of them, `step` (steps,) the step time.
     `steps` is [SUMMARY] for one row a rank. `noise_hint` is the half range of a typed range, where given.
+    `relative`: `own` does not start with the step (it was told from waits), so it says nothing of the step time.
     """
 
     ranks: tuple[int, ...]
@@ -35,6 +36,7 @@ class StepMatrix:
     summary: bool = False
     noise_hint_ms: float | None = None
     profile: bool = False
+    relative: bool = False
 
     def pick(self, columns: Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> StepMatrix:
         """The same matrix with only some steps."""
@@ -55,6 +57,7 @@ class StepMatrix:
             self.summary,
             self.noise_hint_ms,
             self.profile,
+            self.relative,
         )
 
 

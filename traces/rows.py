@@ -64,6 +64,7 @@ def view_rows(table: StepTable) -> RowsView:
         ranks, steps, own, {n: v for n, v in stages.items() if n not in equal}, None, wait, transfer,
         None if step is None or not np.isfinite(step).all() else step.mean(axis=0),
         basis, bool(steps[0] == SUMMARY), _noise_hint(table),
+        relative=basis == "arrival" and "arrival" not in columns,
     )  # fmt: skip
     return RowsView(matrix, stages, ranks, steps, {} if basis != "stage" else equal)
 

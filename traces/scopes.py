@@ -122,6 +122,11 @@ def mean_step(matrix: StepMatrix) -> float | None:
     return total if total > 0 else None
 
 
+def known_step(matrix: StepMatrix) -> float | None:
+    """Mean step, ms, where the evidence tells it; None where there is only a scale to compare losses with."""
+    return None if matrix.relative and matrix.step is None else mean_step(matrix)
+
+
 def find(matrix: StepMatrix) -> tuple[Lateness, list[LateScope], list[Stray]]:
     """All late scopes, largest loss first, and the single late steps."""
     late = lateness(matrix)
@@ -160,7 +165,7 @@ def _classify(matrix: StepMatrix, late: Lateness, i: int) -> tuple[LateScope | N
         late_mask.mean() >= threshold("late_steps_share")
         and float(np.median(values)) >= threshold("late_noise_factor") * (noise or 0.0)
         and loss >= share_needed * mean
-        and (len(matrix.ranks) < threshold("z_ranks") or late.z[i] >= threshold("z_cut"))
+        and (matrix.summary or len(matrix.ranks) < threshold("z_ranks") or late.z[i] >= threshold("z_cut"))
         and (noise is not None or _agree(values, matrix))
     )
     if persistent:
@@ -255,7 +260,7 @@ def _scope(
         pattern=pattern,
         lateness_ms=typical,
         loss_ms=loss,
-        loss_share=loss / mean if mean else 0.0,
+        loss_share=loss / mean if mean and known_step(matrix) else 0.0,
         late_steps=tuple(int(n) for n in matrix.steps[steps]),
         steps=len(matrix.steps),
         noise_ms=late.noise_ms,

@@ -10,7 +10,7 @@ import numpy as np
 from ..knowledge.facts import Fact, fact
 from ..knowledge.thresholds import threshold
 from .common import transfer_view
-from .scopes import LateScope, mean_step, sampling
+from .scopes import LateScope, known_step, sampling
 from .tables import SUMMARY, Note, Tables
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def rank_text(ranks: Sequence[int]) -> str:
 def mean_step_ms(seen: View) -> float | None:
     """Mean step time over ranks and steps, ms."""
     if seen.matrix is not None:
-        return mean_step(seen.matrix)
+        return known_step(seen.matrix)
     table = seen.tables.steps
     column = None if table is None else table.columns.get("step_ms")
     known = None if column is None else column[np.isfinite(column)]

@@ -26,6 +26,8 @@ from ..tables import SUMMARY, Note, RankInfo, StepTable, Tables
 from .source import Progress, Source, Stream, require_text
 
 _NEEDED = ("rank", "Process Group Name", "Collective name", "In msg nelems", "dur_sum", "operation_count")
+_POOLED = ("Collective name", "comm_latency_mean", "skew in start time_mean")
+"""Columns of the summary that is pooled over ranks, from which nobody can be told."""
 _BARRIERS = ("allreduce", "all_reduce", "allgather", "all_gather", "reduce_scatter", "reducescatter", "barrier")
 Key = tuple[str, str, str]
 Rows = dict[Key, dict[int, tuple[float, int]]]
@@ -34,7 +36,8 @@ Rows = dict[Key, dict[int, tuple[float, int]]]
 def sniff(head: bytes) -> float:
     """How sure it is, 0 to 1, that the decompressed head is such a summary."""
     first = head.decode("utf-8", "replace").lstrip("\ufeff").partition("\n")[0]
-    return 0.96 if set(_NEEDED) <= {cell.strip() for cell in first.split(",")} else 0.0
+    cells = {cell.strip() for cell in first.split(",")}
+    return 0.96 if set(_NEEDED) <= cells or set(_POOLED) <= cells else 0.0
 
 
 def read(
@@ -46,6 +49,12 @@ def read(
     """
     source = Source.of(where, name)
     require_text(source.head(), source)
+    if b'rank,' not in source.head().partition(b"\n")[0]:
+        raise InputError(
+            "this summary is pooled over ranks and does not tell them apart",
+            where=source.name,
+            remedy="Give nccl_summary_long.csv, which has a row a rank.",
+        )
     text = b"".join(Stream(source, limits, progress)).decode("utf-8", "replace").lstrip("\ufeff")
     groups, dropped = _groups(csv.DictReader(io.StringIO(text)))
     if not groups:
