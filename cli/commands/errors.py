@@ -21,14 +21,12 @@ def guarded(action: Callable[[], Exit], *, debug: bool) -> Exit:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.FAULT
     except LatecomerError as error:
-        _say(error.what, error.where, error.remedy)
-        status = status_of(error)
+        _say(error.what, error.where, error.remedy, debug)
+        return status_of(error)
     except Exception as error:
-        _say(f"a fault of latecomer: {type(error).__name__}: {error}", "", "Run again with --debug and report it.")
-        status = Exit.FAULT
-    if debug:
-        traceback.print_exc()
-    return status
+        fault = f"a fault of latecomer: {type(error).__name__}: {error}"
+        _say(fault, "", "Run again with --debug and report it.", debug)
+        return Exit.FAULT
 
 
 def status_of(error: LatecomerError) -> Exit:
@@ -38,8 +36,10 @@ def status_of(error: LatecomerError) -> Exit:
     return Exit.USAGE if isinstance(error, UsageError) else Exit.FAULT
 
 
-def _say(what: str, where: str, remedy: str) -> None:
+def _say(what: str, where: str, remedy: str, debug: bool) -> None:
     print(f"error: {what}", file=sys.stderr)
     for label, text in (("where", where), ("do", remedy)):
         if text:
             print(f"  {label}: {text}", file=sys.stderr)
+    if debug:
+        traceback.print_exc()

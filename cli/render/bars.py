@@ -18,7 +18,7 @@ LETTERS = {
     "communication": "n",
 }
 STYLES = {"i": "red", "f": "green", "b": "green3", "c": "green", "o": "cyan", "h": "magenta", "n": "blue"}
-TITLES = {"input_wait": "input"}
+TITLES = {"input_wait": "input", "optimizer": "optim"}
 MOST_ROWS = 16
 
 

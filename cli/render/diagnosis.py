@@ -18,7 +18,7 @@ MOST_REVISIONS = 6
 
 def render(diagnosis: Diagnosis, *, width: int, color: bool) -> list[Text]:
     """Lines of at most `width` columns, in the order a reader needs them. Meaning never rests on colour."""
-    lines = [*_head(diagnosis, width), Text(_coverage(diagnosis)), Text()]
+    lines = [*_head(diagnosis, width), *wrapped(_coverage(diagnosis), width, first=""), Text()]
     lines += _pictures(diagnosis, width, color)
     sections = (
         ("Why", _why(diagnosis, width)),
