@@ -1,0 +1,34 @@
+"""Generated pages are current, and what the documents point to is there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_generated_pages_are_current() -> None:
+    command = [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8"))
+    missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert not missing
+
+
+def test_readme_shows_what_the_program_says() -> None:
+    """The screen in the README is a real one: the example's output at its width, to the last shown line."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    shown = re.search(r"```text\n(.*?)```", text, re.DOTALL)
+    assert shown
+    command = [sys.executable, "-m", "latecomer.cli.main", "diagnose", "--example"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
+    assert said.startswith(shown[1])
