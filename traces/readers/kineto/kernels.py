@@ -34,14 +34,14 @@ class Launches:
 def launches_of(kept: Collected) -> Launches:
     """Launches of the collective kernels of a trace."""
     wanted = np.array([kernel.correlation for kernel in kept.kernels], dtype=np.int64)
-    parts = [np.column_stack((np.empty(0),) * 3)]
-    for correlation, at_us, thread in kept.launches:
-        found = np.isin(correlation, wanted)
-        if found.any():
-            parts.append(np.column_stack((correlation[found], at_us[found], thread[found])))
-    correlation, at_us, thread = np.concatenate(parts).T
+    masks = [np.isin(correlation, wanted) for correlation, _, _ in kept.launches]
+    if not masks:
+        return Launches(wanted[:0], np.empty(0), wanted[:0])
+    correlation = np.concatenate([batch[0][mask] for batch, mask in zip(kept.launches, masks, strict=True)])
+    at_us = np.concatenate([batch[1][mask] for batch, mask in zip(kept.launches, masks, strict=True)])
+    thread = np.concatenate([batch[2][mask] for batch, mask in zip(kept.launches, masks, strict=True)])
     order = np.argsort(correlation, kind="stable")
-    return Launches(correlation[order], at_us[order], thread[order].astype(np.int64))
+    return Launches(correlation[order], at_us[order], thread[order])
 
 
 def kernel_rows(kept: Collected, comms: Sequence[Mark], identity: Identity) -> tuple[list[Row], int]:
