@@ -46,9 +46,6 @@ class Fact:
         """Value of a field, or the default where the field is unknown."""
         return next((value for key, value in self.values if key == name), default)
 
-    def as_dict(self) -> dict[str, Scalar]:
-        """Flat form for the engine: the kind and every known field."""
-        return {"kind": self.kind, **dict(self.values)}
 
     def __str__(self) -> str:
         inner = ", ".join(f"{name}={value}" for name, value in self.values)

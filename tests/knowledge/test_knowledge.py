@@ -6,9 +6,8 @@ import shutil
 import time
 from pathlib import Path
 
-import pytest
-
 import latecomer.knowledge
+import pytest
 from latecomer.knowledge import KnowledgeError, load
 from latecomer.knowledge.loader import NONE_OF_THESE
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from latecomer.knowledge import load
 
 ROOT = Path(__file__).resolve().parents[2]

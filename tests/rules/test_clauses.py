@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-
 from latecomer.knowledge import load
 
 ROOT = Path(__file__).resolve().parents[2]
