@@ -225,7 +225,7 @@ class _Session:
             return None
         self._known[key] = item = json.loads(key)
         kind, found = item["fact"], None
-        read = {name: item[name] for name in self._plan.fields.get(kind, ()) if name in item}
+        read = {name: sent(item[name]) for name in self._plan.fields.get(kind, ()) if name in item}
         for copy in range(self._plan.copies(kind)):
             found = self._assert({**read, "fact": f"{kind}#{copy}"}, key) or found
         return found
@@ -278,8 +278,8 @@ def canonical(item: FactDict) -> str:
 
 
 def scalar(name: str, value: Scalar) -> Scalar:
-    """A value the engine compares rightly: whole floats as integers (5 and 5.0 hash apart in joins), no exponent
-    without a dot (its parser has none), finite, exact, of bounded length."""
+    """A value the engine compares rightly: whole floats as integers (5 and 5.0 hash apart in joins), finite, exact,
+    of bounded length."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         if isinstance(value, bool):
             return value
@@ -296,7 +296,13 @@ def scalar(name: str, value: Scalar) -> Scalar:
         raise EngineError(f"{name} is {value}, outside the numbers the engine holds exactly")
     if value == int(value):
         return int(value)
-    while "e" in repr(value) and "." not in repr(value):
+    return value
+
+
+def sent(value: Scalar) -> Scalar:
+    """The value as it is told to the library, whose parser knows no exponent without a point: the next float that
+    has one. Facts keep the exact value."""
+    while isinstance(value, float) and "e" in repr(value) and "." not in repr(value):
         value = math.nextafter(value, math.inf)
     return value
 
@@ -307,7 +313,7 @@ def _nothing(_: object) -> None:
 
 def _condition(condition: Condition, suffix: str, *, copy: int) -> dict[str, object]:
     terms: list[dict[str, object]] = [{"fact": f"{condition.kind}#{copy}"}]
-    terms += [_term(t.operator, t.field, scalar(t.field, t.value)) for t in condition.tests]
+    terms += [_term(t.operator, t.field, sent(scalar(t.field, t.value))) for t in condition.tests]
     terms += [_term(j.operator, j.field, {j.alias: j.other}) for j in condition.joins]
     if condition.joins:
         terms.append({"_1": {condition.joins[0].alias: "_1"}})  # a false last term reads past its end in C
