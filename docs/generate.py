@@ -1,4 +1,5 @@
-"""Writes docs/rules.md, docs/knowledge.md and docs/cli.md from the rule book, the knowledge and the commands.
+"""Writes docs/rules.md, docs/knowledge.md and docs/cli.md from the rule book, the knowledge and the commands, and the
+example's output into README.md.
 
 python docs/generate.py [--check]    with --check it writes nothing and ends with 1 where a page is stale
 """
@@ -27,7 +28,16 @@ def pages() -> dict[str, str]:
         "rules.md": "\n".join(rules_page()),
         "knowledge.md": "\n".join(knowledge_page(load())),
         "cli.md": "\n".join(cli_page()),
+        "../README.md": readme(),
     }
+
+
+def readme() -> str:
+    """The README, with what the example prints now."""
+    text = (DOCS.parent / "README.md").read_text("utf-8")
+    before, fence, rest = text.partition("```text\n")
+    _, end, after = rest.partition("\n```")
+    return f"{before}{fence}{output_of(('diagnose', '--example'))}{end}{after}"
 
 
 def rules_page() -> Iterator[str]:
@@ -80,10 +90,15 @@ def cli_page() -> Iterator[str]:
 
 
 def help_of(command: tuple[str, ...]) -> str:
-    """What `--help` prints at 100 columns, trailing blanks removed."""
+    """What `--help` prints."""
+    return output_of((*command, "--help"))
+
+
+def output_of(command: tuple[str, ...]) -> str:
+    """What a command prints without a terminal, trailing blanks removed."""
     code = "import sys; sys.argv[0] = 'latecomer'; from latecomer.cli.main import main; main()"
-    run = [sys.executable, "-c", code, *command, "--help"]
-    env = {"PATH": "/usr/bin:/bin", "TERMINAL_WIDTH": "100", "COLUMNS": "100", "NO_COLOR": "1"}
+    run = [sys.executable, "-c", code, *command]
+    env = {"PATH": "/usr/bin:/bin", "COLUMNS": "100", "NO_COLOR": "1"}
     text = subprocess.run(run, capture_output=True, text=True, check=True, env=env).stdout
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
 

@@ -57,12 +57,13 @@ def rank_table(rows: Sequence[RankRow], late: Sequence[int], *, width: int) -> l
     body = [_cells(row, stages) for row in shown]
     used = [i for i in range(len(heads)) if i == 0 or any(cells[i] != "-" for cells in body)]
     sizes = {i: max(len(heads[i]), *(len(cells[i]) for cells in body)) for i in used}
+    gap = "  " if sum(sizes.values()) + 2 * len(used) <= width else " "
     room = min(40, width - sum(sizes.values()) - 2 * len(used) - 6)
     longest = max((_before_wait(row) for row in shown), default=0.0)
-    lines = [Text("  " + "  ".join(heads[i].rjust(sizes[i]) for i in used))]
+    lines = [Text("  " + gap.join(heads[i].rjust(sizes[i]) for i in used))]
     for row, cells in zip(shown, body, strict=True):
         line = Text("> " if row.rank in late else "  ", style="bold" if row.rank in late else "")
-        line.append("  ".join(cells[i].rjust(sizes[i]) for i in used))
+        line.append(gap.join(cells[i].rjust(sizes[i]) for i in used))
         if room >= 10 and longest > 0:
             line.append("  ")
             line.append_text(bar(row, longest, room))

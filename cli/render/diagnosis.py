@@ -32,7 +32,10 @@ def render(diagnosis: Diagnosis, *, width: int, color: bool) -> list[Text]:
     for title, body in sections:
         part = list(body)
         if part:
-            lines += [Text(title, style="bold"), *part]
+            heading = list(wrapped(title, width, first=""))
+            for line in heading:
+                line.stylize("bold")
+            lines += [*heading, *part]
     return lines
 
 
