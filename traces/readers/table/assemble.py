@@ -129,7 +129,7 @@ def _whose(grid: Grid, parts: Roles, name: str, notes: list[Note]) -> Sequence[r
     """Per row the ranks it is about."""
     if parts.rank is not None:
         cells = grid.columns[parts.rank]
-        known = {cell: ranks.label(cell) for cell in set(map(str, cells))}
+        known: dict[str, ranks.Ranks | None] = {cell: ranks.label(cell) for cell in set(map(str, cells))}
         return [known[str(cell)] for cell in cells]
     if parts.pair is not None:
         return [ranks.several(str(cell)) for cell in grid.columns[parts.pair]]

@@ -19,7 +19,7 @@ from .assemble import Rows
 from .block import Block
 from .columns import Column, understand
 from .numbers import NUMBER, Quantity, unit_pattern
-from .tokens import COUNT, Token, count_of, shared_unit, tokens
+from .tokens import COUNT, ON, Token, count_of, shared_unit, tokens
 
 _CLAUSES = re.compile(r";|\.(?=\s|$)|(?<=[a-z])\?(?=\s|$)")
 _STEPS = re.compile(rf"(?<![\w.])({COUNT})\s+(?:\w+\s+)?(?:steps|iterations)\b", re.IGNORECASE)
@@ -28,7 +28,7 @@ _WORLD = re.compile(
 )
 _READS = re.compile(r"\breads?\b(?:\s+from)?", re.IGNORECASE)
 _SOURCE_WHO = re.compile(
-    r"^\W*((?:ranks?|gpus?)\s+[\d,\s\-–and]+\d|\d+|(?:the\s+|all\s+)*(?:others?|rest|all ranks|all))\b", re.I
+    r"^\W*((?:ranks?|gpus?)\s+\d(?:[\d,\s\-–and]*\d)?|\d+|(?:the\s+|all\s+)*(?:others?|rest|all ranks|all))\b", re.I
 )
 _FOR_ALL = ("transfer_ms", "step_ms")
 _KEYED = re.compile(r"^[\W_]*([A-Za-z][\w +/()\[\].-]{0,60}?)\s*[:=]\s*(.+)$")
@@ -147,7 +147,9 @@ def _read_clause(part: Sequence[Token], context: _Context) -> None:
         if at <= skip:
             continue
         if token.kind == "who":
-            context.who = token.who
+            before = part[at - 1].who if at and part[at - 1].kind == "who" else None
+            several = isinstance(before, tuple) and isinstance(token.who, tuple)
+            context.who = (*before, *token.who) if several else token.who  # type: ignore[misc]
         elif token.kind == "step":
             context.step = int(token.text)
         elif token.kind == "column":
@@ -177,7 +179,9 @@ def _take_value(part: Sequence[Token], at: int, context: _Context) -> int:
 
 
 def _trailing(part: Sequence[Token], ahead: int) -> bool:
-    """Ranks after a number belong to it unless a number follows them."""
+    """Ranks after a number belong to it after a preposition, or unless a number follows them."""
+    if re.match(rf"{ON.pattern}\b", part[ahead].text, re.IGNORECASE):
+        return True
     following = part[ahead + 1].kind if ahead + 1 < len(part) else "comma"
     return following not in ("value", "list", "column", "more", "after")
 

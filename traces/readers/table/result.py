@@ -136,7 +136,8 @@ def _thousandfold(block: Block, name: str) -> Iterable[Note]:
         _, first = np.unique(block.rank[order], return_index=True)
         medians = [float(np.median(part)) for part in np.split(value[order], first[1:]) if (part > 0).all()]
         typical = np.sort(np.array(medians))
-        ratios = typical[1:] / typical[:-1]
+        with np.errstate(over="ignore"):
+            ratios = typical[1:] / typical[:-1]
         if len(ratios) and _THOUSAND[0] <= ratios.max() <= _THOUSAND[1]:
             detail = f"{key} of some ranks is {ratios.max():,.0f} times that of others: seconds beside milliseconds?"
             yield Note("unit-suspect", "weakens", detail, name, weakens=f"statements on {key}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from . import ranks
 from .columns import understand
 from .grid import Grid, from_rows
+from .numbers import quantity
 from .orient import wide_name
 
 _RULE = re.compile(r"[\s|+\-=:─━═┌┐└┘├┤┬┴┼╭╮╰╯╞╡╪╤╧╔╗╚╝╠╣╦╩╬│┃║]*")
@@ -73,15 +74,22 @@ def _is_header(cells: Sequence[str]) -> bool:
         return False
     if sum(ranks.named(cell) is not None for cell in cells) >= 2:
         return True
-    known = sum(_meant(cell) for cell in cells)
-    return known >= 2 or (known == 1 and (_names_ranks(cells) or _meant(cells[0]) and all(map(_is_word, cells))))
+    if _names_ranks(cells):
+        return True
+    known = 0 if any(quantity(cell).problem == "" for cell in cells) else sum(_meant(cell) for cell in cells)
+    return known >= 2 or (known == 1 and _meant(cells[0]) and all(map(_is_word, cells)))
 
 
 def _names_ranks(cells: Sequence[str]) -> bool:
-    return normal_rank(cells[0]) and all(cell.isdecimal() for cell in cells[1:])
+    """`rank 0 1 2 3`, or any word and all ranks from 0 on: the header of a table with a rank a column."""
+    across = [cell.strip() for cell in cells[1:]]
+    if not all(cell.isdecimal() and cell.isascii() for cell in across):
+        return False
+    counted = len(across) > 1 and across == [str(rank) for rank in range(len(across))]
+    return _names_rank(cells[0]) or (counted and understand(cells[0]) is None)
 
 
-def normal_rank(cell: str) -> bool:
+def _names_rank(cell: str) -> bool:
     """True for a header that names the rank column."""
     column = understand(cell)
     return column is not None and column.kind in ("rank", "pair")

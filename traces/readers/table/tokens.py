@@ -13,9 +13,12 @@ from .columns import Column, lexicon, normal, understand
 from .numbers import NUMBER, Quantity, plain, quantity, unit_pattern
 
 Kind = Literal["who", "column", "value", "list", "step", "comma", "after", "more"]
-WORD_NUMBERS = {word: at for at, word in enumerate(
-    ("one two three four five six seven eight nine ten eleven twelve".split()), 1)}  # fmt: skip
+_SPELLED_OUT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+WORD_NUMBERS = {word: at for at, word in enumerate(_SPELLED_OUT, 1)}
 COUNT = rf"\d[\d,]*|{'|'.join(WORD_NUMBERS)}"
+ON = re.compile(r"(?:on|for|of|in)", re.IGNORECASE)
+"""Ranks after one of these belong to the number before them."""
+_INNER = ("ids", "more_than_one", "at", "unit", "suffix")
 _RANK_WORD = r"(?:ranks?|gpus?|workers?)"
 
 
@@ -37,15 +40,17 @@ def _pattern() -> re.Pattern[str]:
     unit = rf"(?:\s*{unit_pattern()})?"
     one = rf"(?:[~≈<>]\s*)?{NUMBER}{unit}(?:\s*(?:±|\+/-|-|–|—|\bto\b|\.\.)\s*{NUMBER}{unit})?"
     people = r"ranks|gpus|workers"
+    on = rf"(?:\b{ON.pattern}\s+)?"
     parts = {
         "counted": rf"(?<![\w.])(?:{COUNT})\s+(?:\w+\s+){{0,2}}?(?:steps|iterations|{people}|nodes|hosts|percent)\b",
-        "others": rf"\b(?:all\s+|the\s+)*(?:others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest|remaining\s+(?:{people})"
+        "others": rf"{on}\b(?:all\s+|the\s+)*(?:others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest|remaining\s+(?:{people})"
         r"|every(?:body|one)\s+else|(?:its|their)\s+peers|peers)\b",
-        "all": rf"\b(?:all(?:\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{people}))"
+        "all": rf"{on}\b(?:all(?:\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{people}))"
         r"|(?:every|each)\s+(?:rank|gpu|worker)|everyone)\b",
-        "last": rf"\b(?:the\s+)?last\s+{_RANK_WORD}\b(?!\s+arriv)",
-        "who": rf"\b(?:{_RANK_WORD})\s*[=:#]?\s*"
-        r"(?P<ids>\d{1,6}(?:\s*(?:-|–|to\b|,|and\b|&|/)\s*\d{1,6}\b(?![.%]))*)"
+        "last": rf"{on}\b(?:the\s+)?last\s+{_RANK_WORD}\b(?!\s+arriv)",
+        "who": rf"{on}"
+        r"\b(?:rank|gpu|worker)(?P<more_than_one>s)?\s*[=:#]?\s*"
+        r"(?P<ids>\d{1,6}(?:(?(more_than_one)|(?!))\s*(?:-|–|to\b|,|and\b|&|/)\s*\d{1,6}\b(?![.%]))*)"
         r"(?:['’]s\b)?(?!\.\d)",
         "after": r"\b(?:after|behind|later\s+than)\s+(?:all\s+)?(?:its|the|their)\s+(?:peers|others?)\b",
         "more": r"\b(?:longer|slower|later|more)\b",
@@ -67,7 +72,7 @@ def _spelled(name: str) -> str:
 def tokens(clause: str) -> Iterator[Token]:
     """Tokens of a clause in order; words without meaning here are passed over."""
     for match in _pattern().finditer(clause):
-        kind = match.lastgroup if match.lastgroup not in ("ids", "at", "unit", "suffix") else _outer(match)
+        kind = match.lastgroup if match.lastgroup not in _INNER else _outer(match)
         text = match[0]
         if kind in ("others", "all", "last"):
             yield Token("who", text, kind)  # type: ignore[arg-type]
