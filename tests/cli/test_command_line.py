@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from latecomer.cli.exit_codes import Exit
 
 TABLE = """| rank | input wait (ms) | compute (ms) | all-reduce (ms) |
