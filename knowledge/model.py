@@ -30,12 +30,13 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FactKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"pass_": "pass"}):
-    """A kind of fact: its key, fields and the pass it belongs to."""
+    """A kind of fact: its key, fields and the pass it belongs to. `derived`: only rules make it."""
 
     doc: str
     key: list[str]
     fields: dict[str, Field]
     pass_: Literal[1, 2] = 1
+    derived: bool = False
 
 
 class Mechanism(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,14 +1,14 @@
 """Runs the case files of rules: <directory>/<family>/<name>.yaml, cases that fire and cases that stay quiet.
 
-    rule: input-delay.lateness-is-input-wait
-    cases:
-      - name: fires on ...
-        facts: [{fact: scope, scope: "rank:2", kind: rank, ...}]     # what is left out takes a default
-        says: ["full text of each message"]                          # optional; exact, in any order
-        consequences: [{kind: "@argue", cause: input_delay}]         # optional; parts that must be among them
-      - name: stays quiet when ...
-        facts: [...]
-        quiet: true
+rule: input-delay.lateness-is-input-wait
+cases:
+  - name: fires on ...
+    facts: [{fact: scope, scope: "rank:2", kind: rank, ...}]     # what is left out takes a default
+    says: ["full text of each message"]                          # optional; exact, in any order
+    consequences: [{kind: "@argue", cause: input_delay}]         # optional; parts that must be among them
+  - name: stays quiet when ...
+    facts: [...]
+    quiet: true
 """
 
 from __future__ import annotations

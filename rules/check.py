@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from ..knowledge.errors import KnowledgeError
 from ..knowledge.facts import Scalar
 from ..knowledge.model import Cause, FactKind, Field, Knowledge
 from ..knowledge.vocabulary import check_value
-from .book_model import as_list, patterns, reference
+from .book_model import as_list, reference
 from .compile import compile_rules, terms
 from .model import Argue, Pattern, Rule, Veto
 from .template import placeholders
@@ -44,24 +45,20 @@ def check_rule(rule: Rule, knowledge: Knowledge) -> None:
 def check_book(rules: Sequence[Rule], knowledge: Knowledge) -> None:
     """What only all rules together show: no two with one id, every derived kind read or known, no negation cycle."""
     ids = [rule.id for rule in rules]
-    for first, second in zip(ids, ids[1:], strict=False):
+    for first, second in pairwise(ids):
         if first == second:
             raise Fault(first, "it is defined twice", ("id",))
     derived = {str(p["fact"]) for rule in rules for p in as_list(rule.derive)}
     for rule in rules:
         for alias, pattern in rule.when.items():
             kind = str(pattern["fact"])
-            if _only_by_rules(kind, knowledge) and kind not in derived:
+            if knowledge.facts[kind].derived and kind not in derived:
                 raise Fault(rule.id, f"it is unreachable: no rule derives {kind}", ("when", alias, "fact"))
     try:
         compile_rules(rules)
     except KnowledgeError as error:
         name, _, what = error.what.partition(": ")
         raise Fault(name, what, ("unless",)) from None
-
-
-def _only_by_rules(kind: str, knowledge: Knowledge) -> bool:
-    return getattr(knowledge.facts[kind], "rules", False)
 
 
 def _check_patterns(rule: Rule, kinds: Mapping[str, FactKind]) -> None:

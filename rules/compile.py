@@ -18,7 +18,7 @@ import msgspec
 from ..knowledge.errors import KnowledgeError
 from ..knowledge.facts import Scalar
 from .book_model import as_list, reference
-from .engine import Condition, EngineRule, Join, Test
+from .conditions import Condition, EngineRule, Join, Test
 from .model import FactDict, Pattern, Rule
 
 Premises = Mapping[str, Mapping[str, Scalar]]

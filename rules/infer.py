@@ -11,7 +11,8 @@ from typing import Literal
 from ..knowledge.facts import Fact, Scalar
 from .book_model import RuleBook
 from .compile import compile_rules, consequences, derived_facts, unpack
-from .engine import Engine, Firing, canonical
+from .conditions import canonical
+from .engine import Engine, Firing
 from .model import FactDict, Finding, Inference, Rule
 from .template import fill
 

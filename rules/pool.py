@@ -68,9 +68,7 @@ class InferencePool:
     time it raises EngineError. Errors that inference raises come back unchanged.
     """
 
-    def __init__(
-        self, workers: int = 1, book_directories: Sequence[Path] = (), *, timeout_s: float = 60.0
-    ) -> None:
+    def __init__(self, workers: int = 1, book_directories: Sequence[Path] = (), *, timeout_s: float = 60.0) -> None:
         self._directories, self._timeout_s = tuple(book_directories), timeout_s
         self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         self._workers = max(1, workers)
@@ -199,7 +197,7 @@ def _serve(pipe: Connection, directories: Sequence[Path]) -> None:
             pipe.send(action())
         except LatecomerError as error:
             pipe.send(error)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the caller has to hear of it
+        except Exception as error:  # whatever it is, the caller has to hear of it
             pipe.send(EngineError(f"inference failed: {error!r}"))
 
     books: list[RuleBook] = []
