@@ -135,6 +135,27 @@ def test_any_text_gives_tables_or_an_input_error(text: str) -> None:
     assert ranks
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE) ran for 600020 milliseconds",
+        "      optimizer ......................................: (3407.56, 3409.92)",
+        "rank 3 all_reduce numel=9801523",
+    ],
+)
+def test_log_lines_are_not_taken_for_measurements(line: str) -> None:
+    with pytest.raises(InputError):
+        read_text(line, name="log")
+
+
+@pytest.mark.parametrize("text", ["1/" * 9000, "1," * 9000, "all the " * 3000, "rank " + "0, " * 6000, "[{" * 5000])
+def test_hostile_text_costs_little_time(text: str) -> None:
+    start = time.process_time()
+    with pytest.raises(InputError):
+        read_text(text, name="hostile")
+    assert time.process_time() - start < 5
+
+
 values = st.lists(st.floats(0, 1e6, allow_nan=False), min_size=2, max_size=9)
 
 

@@ -13,12 +13,13 @@ from pathlib import Path
 from ....knowledge.errors import InputError
 from ...limits import DEFAULT_LIMITS, Limits
 from ...tables import Note, Tables
-from ..source import Progress, Source, Stream, require_text
+from ..source import HEAD_BYTES, Progress, Source, Stream, require_text
 from . import prose, structured
 from .assemble import Rows, understand_rows
 from .block import join, number_steps
 from .result import expand, job_ranks, tables_of
 from .split import split
+from .stated import stated
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u200e\u200f\ufeff]")
 _BREAKS = re.compile(r"\r\n?|[\u2028\u2029\x85]")
@@ -36,7 +37,7 @@ def sniff(head: bytes) -> float:
     if b"\0" in head[:4096] or any(mark in head for mark in _FOREIGN):
         return 0.0
     text = _clean(head.decode("utf-8", "replace"))[0]
-    whole = text.rpartition("\n")[0] or text
+    whole = (text.rpartition("\n")[0] or text) if len(head) >= HEAD_BYTES else text
     if any(understand_rows(grid, "") for grid in structured.grids(whole, "")[0]):
         return 0.7
     parts = split(whole)
@@ -78,9 +79,9 @@ def read_text(text: str, *, name: str, limits: Limits | None = None, world_size:
         grids, sentences, comments = list(parts.grids), parts.prose, parts.comments
     said = prose.read(sentences, name)
     tables = [rows for grid in grids if (rows := understand_rows(grid, name))]
-    stated = prose.stated((*sentences, *comments), name)
-    world_size = world_size or stated.world_size
-    notes = [*notes, *found, *said.notes, *stated.notes, *(note for rows in tables for note in rows.notes)]
+    job = stated((*sentences, *comments), name)
+    world_size = world_size or job.world_size
+    notes = [*notes, *found, *said.notes, *job.notes, *(note for rows in tables for note in rows.notes)]
     return _merged(tables, said.rows, name, world_size).with_notes(*notes)
 
 

@@ -78,7 +78,8 @@ def understand_rows(grid: Grid, name: str) -> Rows | None:
     """Rows of a grid, or None where no column of it can be used."""
     grid = upright(grid)
     parts = roles(grid)
-    if not grid.rows or (not parts.measures and parts.rank is None and parts.pair is None):
+    measured = any(column.kind in ("time", "count") for _, column in parts.measures.values())
+    if not grid.rows or not (measured or parts.rank is not None or parts.pair is not None):
         return None
     notes: list[Note] = []
     whose = _whose(grid, parts, name, notes)

@@ -19,17 +19,14 @@ from .assemble import Rows
 from .block import Block
 from .columns import Column, understand
 from .numbers import NUMBER, Quantity, unit_pattern
-from .tokens import COUNT, ON, Token, count_of, shared_unit, tokens
+from .tokens import LONGEST_LINE, ON, Token, shared_unit, tokens
 
 _CLAUSES = re.compile(r";|\.(?=\s|$)|(?<=[a-z])\?(?=\s|$)")
-_STEPS = re.compile(rf"(?<![\w.])({COUNT})\s+(?:\w+\s+)?(?:steps|iterations)\b", re.IGNORECASE)
-_WORLD = re.compile(
-    rf"(?<![\w.])({COUNT})\s+(?:\w+\s+)?(?:ranks|gpus)\b|\bworld[ _-]?size\s*[=:]?\s*(\d+)", re.IGNORECASE
-)
 _READS = re.compile(r"\breads?\b(?:\s+from)?", re.IGNORECASE)
 _SOURCE_WHO = re.compile(
     r"^\W*((?:ranks?|gpus?)\s+\d(?:[\d,\s\-–and]*\d)?|\d+|(?:the\s+|all\s+)*(?:others?|rest|all ranks|all))\b", re.I
 )
+_LOG_LINE = re.compile(r"(?i)watchdog|WorkNCCL|NCCL (?:INFO|WARN)|timed? ?out|time across ranks|Traceback|Error\b")
 _FOR_ALL = ("transfer_ms", "step_ms")
 _KEYED = re.compile(r"^[\W_]*([A-Za-z][\w +/()\[\].-]{0,60}?)\s*[:=]\s*(.+)$")
 
@@ -54,14 +51,6 @@ class Said:
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """Numbers about the whole job: ranks, and (as a note `steps-stated`) steps."""
-
-    world_size: int | None
-    notes: tuple[Note, ...]
-
-
 @dataclass(slots=True)
 class _Context:
     """What holds while a line is read."""
@@ -81,9 +70,13 @@ def read(lines: Sequence[tuple[int, str]], name: str) -> Said:
     sources: list[tuple[ranks.Ranks, str, int]] = []
     unused: list[str] = []
     heading: ranks.Ranks | None = None
+    skipped = 0
     for number, line in lines:
         context = _Context(number, who=heading)
-        if _keyed(line, context) or len(line) > 20_000:
+        if len(line) > LONGEST_LINE or _LOG_LINE.search(line):
+            skipped += 1
+            continue
+        if _keyed(line, context):
             found += context.found
             continue
         parts = [tuple(tokens(clause)) for clause in _clauses(line, context)]
@@ -95,8 +88,16 @@ def read(lines: Sequence[tuple[int, str]], name: str) -> Said:
             context.column = None
             context.who = heading if context.who == "others" else context.who
             _read_clause(part, context)
-        found, sources, unused = found + context.found, sources + context.sources, unused + context.unused
-    return _said(found, sources, unused, name)
+        found += context.found
+        sources += context.sources
+        unused += context.unused
+    said = _said(found, sources, unused, name)
+    if not skipped:
+        return said
+    note = Note(
+        "log-lines", "info", f"{skipped} lines are log messages or too long; not read as data", name, count=skipped
+    )
+    return replace(said, notes=(*said.notes, note))
 
 
 def _clauses(line: str, context: _Context) -> list[str]:
@@ -127,7 +128,7 @@ def _keyed(line: str, context: _Context) -> bool:
     column = understand(match[1]) if match else None
     if match is None or column is None or column.kind not in ("time", "count"):
         return False
-    body, unit = match[2].strip().strip("[](){}."), ""
+    body, unit = match[2].strip().strip("[]."), ""
     if tail := re.search(rf"(?<=[\d\s])({unit_pattern()})$", body):
         body, unit = body[: tail.start()], tail[1]
     parts = [part for part in re.split(r"\s*[,/|]\s*|\s+", body.strip()) if part]
@@ -154,6 +155,8 @@ def _read_clause(part: Sequence[Token], context: _Context) -> None:
             context.step = int(token.text)
         elif token.kind == "column":
             context.column = token.column or context.column
+        elif token.kind == "alien":
+            context.unused.append(token.text)
         elif token.kind in ("value", "list"):
             skip = _take_value(part, at, context)
 
@@ -273,16 +276,3 @@ def _rows(found: list[Statement], sources: list[tuple[ranks.Ranks, str, int]]) -
     line = np.array([*(s.line for s in found), *(line for _, _, line in sources)], np.int64)
     half = {key: width for key, width in half.items() if not np.isnan(width).all()}
     return Rows(whose, Block(np.zeros(len(whose), np.int64), step, line, values, half, labels), ())
-
-
-def stated(lines: Sequence[tuple[int, str]], name: str) -> Stated:
-    """How many ranks and steps the text says there are."""
-    world: list[int] = []
-    notes: list[Note] = []
-    for _, line in lines:
-        world += [count_of(match[1] or match[2]) for match in _WORLD.finditer(line[:20_000])]
-        for match in _STEPS.finditer(line[:20_000]):
-            count = count_of(match[1])
-            notes.append(Note("steps-stated", "info", f"the text speaks of {count} steps", name, count=count))
-    size = max(world, default=0)
-    return Stated(size if 0 < size <= ranks.MOST_RANKS else None, tuple(notes[:1]))

@@ -76,8 +76,10 @@ def _is_header(cells: Sequence[str]) -> bool:
         return True
     if _names_ranks(cells):
         return True
-    known = 0 if any(quantity(cell).problem == "" for cell in cells) else sum(_meant(cell) for cell in cells)
-    return known >= 2 or (known == 1 and _meant(cells[0]) and all(map(_is_word, cells)))
+    if any(quantity(cell).problem == "" for cell in cells):
+        return False
+    known = {cell.strip().lower() for cell in cells if _meant(cell)}
+    return len(known) >= 2 or (len(known) == 1 and _meant(cells[0]) and all(map(_is_word, cells)))
 
 
 def _names_ranks(cells: Sequence[str]) -> bool:

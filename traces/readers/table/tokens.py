@@ -12,8 +12,10 @@ from . import ranks
 from .columns import Column, lexicon, normal, understand
 from .numbers import NUMBER, Quantity, plain, quantity, unit_pattern
 
-Kind = Literal["who", "column", "value", "list", "step", "comma", "after", "more"]
+Kind = Literal["who", "column", "value", "list", "step", "comma", "after", "more", "alien"]
 _SPELLED_OUT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+LONGEST_LINE = 2000
+"""Characters of a line beyond which it is no sentence."""
 WORD_NUMBERS = {word: at for at, word in enumerate(_SPELLED_OUT, 1)}
 COUNT = rf"\d[\d,]*|{'|'.join(WORD_NUMBERS)}"
 ON = re.compile(r"(?:on|for|of|in)", re.IGNORECASE)
@@ -58,7 +60,8 @@ def _pattern() -> re.Pattern[str]:
         r"(?!\.\d|\s*(?:ms|us|s)\b|\d)(?:\s*/\s*\d+)?",
         "column": rf"(?<![\w])(?:{column})(?![\w])"
         rf"(?:\s*[(\[](?P<unit>{unit_pattern()})[)\]])?(?:_(?P<suffix>ms|us|ns|s)\b)?",
-        "list": rf"(?<![\w.])(?:{one})(?:\s*/\s*(?:{one}))+(?![\w/])",
+        "list": rf"(?<![\w.])(?:{one})(?:\s*/\s*(?:{one}))++(?!\w)",
+        "alien": rf"\b[A-Za-z][\w.]*(?:\([a-z]+\))?\s*=\s*{NUMBER}",
         "value": rf"(?<![\w.%])(?:{one})(?![\w]|\s*(?:%|[kKMGT]i?B\b|Gbps|GB|MHz|GHz|TFLOP|°|W\b|x\b))",
         "comma": r",(?!\d)|\bwhile\b|\bbut\b",
     }
@@ -84,6 +87,8 @@ def tokens(clause: str) -> Iterator[Token]:
             yield Token(kind, text)  # type: ignore[arg-type]
         elif kind == "column":
             yield Token("column", text, column=_column(text, match["unit"] or match["suffix"]))
+        elif kind == "alien":
+            yield Token("alien", text)
         elif kind in ("value", "list"):
             parts = re.split(r"\s*/\s*", text) if kind == "list" else [text]
             yield Token(kind, text, values=shared_unit(parts))  # type: ignore[arg-type]
