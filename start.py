@@ -77,8 +77,9 @@ def set_up(python: Path) -> bool:
         print("start.py: needs a C compiler for the rule engine. Debian: apt-get install gcc", file=sys.stderr)
         return False
     began = time.monotonic()
+    fresh = ["--clear"] if STAMP.exists() else []  # an environment somebody else made is added to, not emptied
     steps = (
-        ("creating", [str(python), "-m", "venv", "--clear", str(VENV)]),
+        ("creating", [str(python), "-m", "venv", *fresh, str(VENV)]),
         ("installing the locked dependencies into", pip("--require-hashes", "-r", "requirements.lock")),
         ("installing latecomer into", pip("--no-deps", "--editable", ".")),
     )
