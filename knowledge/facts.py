@@ -46,7 +46,6 @@ class Fact:
         """Value of a field, or the default where the field is unknown."""
         return next((value for key, value in self.values if key == name), default)
 
-
     def __str__(self) -> str:
         inner = ", ".join(f"{name}={value}" for name, value in self.values)
         return f"{self.kind}({inner})"

@@ -43,6 +43,7 @@ def pair(table: CollectiveTable, ranks: tuple[int, ...], step_us: float) -> Pair
     groups: list[int] = []
     methods: set[Method] = set()
     unpaired, refused = 0, ""
+    lined_up, possible = 0, 0
     for group in np.unique(table.group):
         rows = {r: np.flatnonzero((table.rank == r) & (table.group == group)) for r in ranks}
         present = [r for r in ranks if len(rows[r])]
@@ -50,10 +51,13 @@ def pair(table: CollectiveTable, ranks: tuple[int, ...], step_us: float) -> Pair
             continue
         block, method, why = _pair_group(table, {r: rows[r] for r in present}, step_us)
         total = sum(len(rows[r]) for r in present)
+        possible += min(len(rows[r]) for r in present)
         if block is None:
             refused = refused or why
             unpaired += total
             continue
+        lined_up += block.shape[1]
+        block = block[:, np.isfinite(table.end_us[block]).all(axis=0)]  # a call that never ended has no duration
         full = np.full((len(ranks), block.shape[1]), -1, dtype=np.int64)
         for position, r in enumerate(present):
             full[ranks.index(r)] = block[position]
@@ -64,10 +68,10 @@ def pair(table: CollectiveTable, ranks: tuple[int, ...], step_us: float) -> Pair
     if not blocks:
         empty = np.empty((len(ranks), 0), dtype=np.int64)
         return Pairing(ranks, empty, np.empty(0, dtype=np.int64), "none", 0, unpaired, refused)
-    whole = sum(int((block >= 0).sum()) for block in blocks)
-    if whole < threshold("pair_share") * (whole + unpaired):
+    if lined_up < threshold("pair_share") * possible:
         empty = np.empty((len(ranks), 0), dtype=np.int64)
-        return Pairing(ranks, empty, np.empty(0, dtype=np.int64), "none", 0, whole + unpaired, "most calls have no partner")
+        total = int((table.rank[:, None] == np.array(ranks)).any(axis=1).sum())
+        return Pairing(ranks, empty, np.empty(0, dtype=np.int64), "none", 0, total, "most calls have no partner")
     index, group_of = np.concatenate(blocks, axis=1), np.array(groups, dtype=np.int64)
     order = np.argsort(_first_known(table.arrival_us, index), kind="stable")
     method = "launch_order" if "launch_order" in methods else "sequence"
@@ -116,17 +120,22 @@ def _by_launch_order(
 
 def _best_shift(table: CollectiveTable, base: Ints, other: Ints, step_us: float) -> int | None:
     """Position in `base` of the first call of `other`. None where no position fits."""
-    keys = table.op.astype(np.int64) * 7_919 + table.dtype
+    anything = np.array([label == "" for label in table.dtypes] or [True])[table.dtype]
     candidates: list[tuple[float, float, int]] = []
     reach = min(MAX_SHIFT, len(base) + len(other))
     for shift in range(-min(reach, len(other) - 1), min(reach, len(base) - 1) + 1):
         a, b = _overlap(base, other, shift)
         if len(a) < max(1, min(len(base), len(other)) // 2):
             continue
-        same = (keys[a] == keys[b]) & ((table.bytes[a] == table.bytes[b]) | (table.bytes[a] < 0) | (table.bytes[b] < 0))
+        same = table.op[a] == table.op[b]
+        same &= (table.dtype[a] == table.dtype[b]) | anything[a] | anything[b]
+        same &= (table.bytes[a] == table.bytes[b]) | (table.bytes[a] < 0) | (table.bytes[b] < 0)
         if same.mean() < 0.95:
             continue
         gap = table.end_us[b] - table.end_us[a]
+        gap = gap[np.isfinite(gap)]
+        if 2 * len(gap) < len(a):
+            continue
         centre = float(np.median(gap))
         spread = float(np.median(np.abs(gap - centre)))
         if spread <= _allowed_us(table, a, b, step_us):
@@ -138,7 +147,7 @@ def _allowed_us(table: CollectiveTable, a: Ints, b: Ints, step_us: float) -> flo
     """Ends of one collective differ by no more than its transfer, which the shorter duration bounds."""
     shorter = np.minimum(table.end_us[a] - table.arrival_us[a], table.end_us[b] - table.arrival_us[b])
     most = threshold("pair_end_agreement") * step_us
-    return min(max(2.0 * float(np.median(shorter)), threshold("pair_end_floor") * step_us), most)
+    return min(max(2.0 * float(np.nanmedian(shorter)), threshold("pair_end_floor") * step_us), most)
 
 
 def _choose_shift(

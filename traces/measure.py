@@ -6,7 +6,7 @@ Facts are few: what stands out and the group's summary, not one per rank and ste
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -112,6 +112,8 @@ def _view(tables: Tables) -> View:
         return _profile_view(tables, ranks)
     rows = None if tables.steps is None or not tables.steps.columns else view_rows(tables.steps)
     matrix = None if rows is None else rows.matrix
+    if matrix is not None and any(note.code == "relative-values" for note in tables.report):
+        matrix = replace(matrix, relative=True)
     return _finish(tables, ranks, None, NOT_IDENTIFIABLE, matrix, None, rows)
 
 

@@ -29,7 +29,9 @@ SYNCHRONISING = frozenset({"all_reduce", "all_gather", "reduce_scatter", "barrie
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankSplit:
-    """One rank's calls in launch order: step, own time, stages of it, stand-still time (all us)."""
+    """One rank's calls in launch order: step, own time, stages of it, stand-still time (all us).
+
+    `damaged`: steps with a call whose end is not known, or whose own time hangs on such an end."""
 
     rows: Ints
     step: Ints
@@ -37,14 +39,15 @@ class RankSplit:
     stages_us: Mapping[str, Floats]
     before_us: Floats
     still_us: Floats
-    first_unknown: bool
+    damaged: frozenset[int]
 
 
 def split_rank(table: CollectiveTable, rows: Ints, work: Mapping[str, Spans], starts: Mapping[int, float]) -> RankSplit:
     """Split one rank. The first call of the window has no previous end: its own time is NaN."""
     arrival, end = table.arrival_us[rows], table.end_us[rows]
     previous = np.concatenate(([np.nan], arrival[:-1]))
-    until = np.concatenate(([np.nan], np.maximum.accumulate(end)[:-1]))
+    open_call = ~np.isfinite(end)
+    until = np.concatenate(([np.nan], np.maximum.accumulate(np.where(open_call, -np.inf, end))[:-1]))
     until = np.minimum(until, arrival)
     busy: dict[str, Floats] = {}
     inside: dict[str, Floats] = {}
@@ -64,7 +67,8 @@ def split_rank(table: CollectiveTable, rows: Ints, work: Mapping[str, Spans], st
     stages = {**busy, "host": host}
     for values in stages.values():
         values[0] = np.nan
-    return RankSplit(rows, step, own, stages, before, still, True)
+    hangs = open_call | np.concatenate(([False], open_call[:-1]))
+    return RankSplit(rows, step, own, stages, before, still, frozenset(step[hangs].tolist()))
 
 
 def _last_still(window: float, work: Mapping[str, Spans], start: float, end: float) -> float:
@@ -96,7 +100,7 @@ def split_all(tables: Tables, ranks: tuple[int, ...]) -> dict[int, RankSplit]:
     assert table is not None
     splits: dict[int, RankSplit] = {}
     for rank in ranks:
-        rows = np.flatnonzero((table.rank == rank) & np.isfinite(table.end_us))
+        rows = np.flatnonzero(table.rank == rank)
         if len(rows):
             rows = rows[np.argsort(table.arrival_us[rows], kind="stable")]
             splits[rank] = split_rank(table, rows, work_spans(tables.spans, rank), step_starts(tables, rank))
@@ -113,8 +117,8 @@ def step_starts(tables: Tables, rank: int) -> dict[int, float]:
 
 
 def common_steps(splits: Mapping[int, RankSplit]) -> Ints:
-    """Steps in which every rank has a collective."""
-    sets = [set(s.step[s.step != SUMMARY].tolist()) for s in splits.values()]
+    """Steps in which every rank has a collective and no call of any rank lacks its end."""
+    sets = [set(s.step[s.step != SUMMARY].tolist()) - s.damaged for s in splits.values()]
     return np.array(sorted(set.intersection(*sets)) if sets else [], dtype=np.int64)
 
 

@@ -67,7 +67,7 @@ def one(facts: Sequence[Fact]) -> Inference:
     """A tiny rule book: stage excess and replay results argue; an undetermined scope asks for stages."""
     findings: list[Finding] = []
     for item in facts:
-        premises = (("it", item.as_dict()),)
+        premises = (("it", {"fact": item.kind, **dict(item.values)}),)
         if item.kind == "stage_excess" and item["part"] == "whole":
             cause = {"input_wait": "input_delay", "compute": "compute_imbalance"}[str(item["stage"])]
             findings.append(_with(argues(cause, "decisive", "stages"), premises))

@@ -51,13 +51,14 @@ def gloo_rows(calls: Sequence[Mark], work: Sequence[Mark], identity: Identity) -
     in flight. Each call takes the first free piece of work of its operation and shape that begins after it,
     since the workers can run out of order.
     """
-    waiting: dict[tuple[str, tuple[int, ...]], list[Mark]] = defaultdict(list)
+    waiting: dict[Key, list[Mark]] = defaultdict(list)
     for mark in sorted(work, key=lambda mark: -mark.start_us):
         waiting[operation(mark.name), _numbers(mark.arguments.get("Input Dims"))].append(mark)
     rows: list[Row] = []
     unpaired: list[Mark] = []
-    for call in calls:
-        done = _take(waiting, call)
+    until = _until_next(calls, waiting)
+    for position, call in enumerate(calls):
+        done = _take(waiting, call, until[position])
         if done is None:
             unpaired.append(call)
         else:
@@ -65,9 +66,30 @@ def gloo_rows(calls: Sequence[Mark], work: Sequence[Mark], identity: Identity) -
     return rows, unpaired
 
 
-def _take(waiting: Mapping[tuple[str, tuple[int, ...]], list[Mark]], call: Mark) -> Mark | None:
-    op = operation(call.name)
-    shape = _numbers(_first(call.arguments.get("Input Dims")))
+Key = tuple[str, tuple[int, ...]]
+
+
+def _key(call: Mark) -> Key:
+    return operation(call.name), _numbers(_first(call.arguments.get("Input Dims")))
+
+
+def _until_next(calls: Sequence[Mark], waiting: Mapping[Key, Sequence[Mark]]) -> list[float]:
+    """Latest start of the work of each call. Where work was lost, a call must not take that of the next one alike."""
+    until = [math.inf] * len(calls)
+    following: dict[Key, float] = {}
+    counts: dict[Key, int] = defaultdict(int)
+    for call in calls:
+        counts[_key(call)] += 1
+    for position in reversed(range(len(calls))):
+        key = _key(calls[position])
+        if len(waiting.get(key, ())) < counts[key]:
+            until[position] = following.get(key, math.inf)
+        following[key] = calls[position].start_us
+    return until
+
+
+def _take(waiting: Mapping[Key, list[Mark]], call: Mark, until_us: float) -> Mark | None:
+    op, shape = _key(call)
     for name in _GLOO_NAMES.get(op, (op,)):
         keys = [(name, shape)] if shape else [key for key in waiting if key[0] == name]
         best: list[Mark] = []
@@ -77,7 +99,7 @@ def _take(waiting: Mapping[tuple[str, tuple[int, ...]], list[Mark]], call: Mark)
                 queue.pop()
             if queue and (not best or queue[-1].start_us < best[-1].start_us):
                 best = queue
-        if best:
+        if best and best[-1].start_us < until_us:
             return best.pop()
     return None
 
