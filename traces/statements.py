@@ -109,7 +109,8 @@ def gate_facts(seen: View) -> list[Fact]:
 
 def _gate_state(seen: View) -> tuple[str, str]:
     if seen.pairing is not None:
-        return ("matched", seen.pairing.method) if seen.pairing.paired else ("unknown", "none")
+        settled = seen.pairing.paired > 0 and not uneven_steps(seen)
+        return ("matched", seen.pairing.method) if settled else ("unknown", "none")
     table = seen.tables.steps
     if len(seen.ranks) == 1 and all((info.world_size or 1) == 1 for info in seen.tables.ranks):
         return "matched", "none"
@@ -119,6 +120,25 @@ def _gate_state(seen: View) -> tuple[str, str]:
         np.unique(table.rank, return_counts=True)[1].tolist()
     )  # fmt: skip
     return ("matched_by_progress", "progress") if len(counts) == 1 else ("unknown", "none")
+
+
+def uneven_steps(seen: View) -> list[int]:
+    """Steps that every rank recorded, but in which ranks made different numbers of calls: one may have stopped.
+
+    The first step of a window, and on devices the last, may have lost calls to the window's edge.
+    """
+    table, steps = seen.tables.collectives, seen.tables.steps
+    if table is None or steps is None or not table.groups or len({g for g in table.groups if g}) > 1:
+        return []
+    recorded = [set(steps.step[steps.rank == r].tolist()) for r in seen.ranks]
+    common = sorted(set.intersection(*recorded))[1:]
+    if any(info.clock == "device" for info in seen.tables.ranks):
+        common = common[:-1]
+    counts = np.zeros((len(seen.ranks), len(common)), dtype=np.int64)
+    for row, rank in enumerate(seen.ranks):
+        mine = table.step[table.rank == rank]
+        counts[row] = [int((mine == n).sum()) for n in common]
+    return [n for n, column in zip(common, counts.T, strict=True) if len(set(column.tolist())) > 1]
 
 
 def reading_facts(report: Sequence[Note]) -> list[Fact]:
