@@ -19,6 +19,7 @@ from .common import common_facts, transfer_view
 from .match import Pairing, pair
 from .matrix import StepMatrix, SyncMatrix
 from .profile import split_all, step_matrix, step_times, sync_matrix, work_spans
+from .provenance import with_sources
 from .replay import Recoverable, gain, gain_from_steps
 from .rows import RowsView, view_rows
 from .scopes import COMPUTE_PARTS, Lateness, LateScope, Stray, find, leading_stage, stage_names, stage_values
@@ -92,9 +93,8 @@ def measure(tables: Tables, answers: Sequence[Fact] = ()) -> Measured:
         *say.inherited_facts(seen),
         *common_facts(seen.matrix, seen.rows, seen.ranks, _solo_stages(seen), say.step_count(seen)),
         *batch_facts(tables, seen.matrix, seen.scopes),
-        *answers,
     ]
-    return Measured(tuple(sorted(facts, key=str)), _extras(seen, gains))
+    return Measured(tuple(sorted([*with_sources(facts, tables), *answers], key=str)), _extras(seen, gains))
 
 
 def rank_numbers(tables: Tables) -> tuple[int, ...]:

@@ -179,3 +179,11 @@ def test_same_evidence_in_another_order_gives_the_same_facts() -> None:
         ),
     )
     assert measure(tables).facts == measure(turned).facts
+
+
+def test_every_fact_names_the_files_and_steps_it_rests_on() -> None:
+    from dataclasses import replace
+
+    tables = replace(rows(input_wait=[20, 20, 140, 20], arrival=[200, 200, 320, 200]), sources=("table.csv",))
+    assert {f.source.ref for f in measure(tables).facts} == {"table.csv"}
+    assert all(f.source.span for f in measure(meet(late_input())).facts)
