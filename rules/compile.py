@@ -133,24 +133,25 @@ def terms(pattern: Pattern) -> Iterator[tuple[str, str, Scalar]]:
 
 def derived_facts(rule: Rule, premises: Premises) -> list[FactDict]:
     """Facts that a match derives, `fact` being their kind; a reference to an unknown field leaves the field out."""
-    found: list[FactDict] = []
-    for pattern in as_list(rule.derive):
-        values = {name: _resolve(value, premises) for name, value in pattern.items()}
-        found.append({name: value for name, value in values.items() if value is not None})
-    return found
+    return [resolve(pattern, premises) for pattern in as_list(rule.derive)]
 
 
-def consequences(rule: Rule, premises: Premises) -> list[FactDict]:
-    """Everything a match leads to but derived facts, in the order of the document."""
+def consequences(rule: Rule) -> list[FactDict]:
+    """Everything a match leads to but derived facts, in the order of the document, with `$alias.field` in it."""
     found: list[FactDict] = []
     for kind in ("argue", "veto", "ask", "propose", "limit", "correct", "mitigate"):
         for item in as_list(getattr(rule, kind)):
-            fields = {k: _resolve(v, premises) for k, v in msgspec.to_builtins(item).items() if k != "cause"}
-            known = {k: v for k, v in fields.items() if v is not None}
+            known = {k: v for k, v in msgspec.to_builtins(item).items() if k != "cause" and v is not None}
             causes = as_list(getattr(item, "cause", None))
             base: dict[str, Scalar] = {"kind": f"@{kind}", "rule": rule.id, **known}
             found += [{**base, "cause": cause} for cause in causes] if causes else [base]
     return found
+
+
+def resolve(item: FactDict, premises: Premises) -> FactDict:
+    """The fact with `$alias.field` filled in; an unknown field is left out."""
+    values = {name: _resolve(value, premises) for name, value in item.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _resolve(value: Scalar | None, premises: Premises) -> Scalar | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import msgspec
 
 from ..knowledge.errors import EngineError
 
@@ -23,6 +24,7 @@ MAX_UNLESS = 8
 MAX_READERS = 40
 """Conditions that read one copy of a fact: the library refuses a fact that satisfies 65 joined ones."""
 PHASE = "__phase"
+_sorted = msgspec.json.Encoder(order="sorted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +142,28 @@ class Plan:
 
 
 def canonical(item: FactDict) -> str:
-    """The fact as JSON the engine can parse, fields sorted. Raises EngineError for a value it cannot hold."""
-    return json.dumps({name: scalar(name, item[name]) for name in sorted(item)}, ensure_ascii=False)
+    """Text that equal facts share. Raises EngineError for a value the engine cannot hold."""
+    return key_of(normal(item))
+
+
+def key_of(item: FactDict) -> str:
+    """As `canonical`, of a fact whose values are normal already."""
+    return _sorted.encode(item).decode()
+
+
+def normal(item: FactDict) -> FactDict:
+    """The fact with values as the engine compares them. Raises EngineError for one that it cannot hold."""
+    return {name: v if type(v) is bool else scalar(name, v) for name, v in item.items()}
 
 
 def scalar(name: str, value: Scalar) -> Scalar:
     """A value the engine compares rightly: whole floats as integers (5 and 5.0 hash apart in joins), finite, exact,
     of bounded length."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        if isinstance(value, bool):
-            return value
-        raise EngineError(f"{name} must be text, a number or true/false, not {type(value).__name__}")
+    if isinstance(value, bool):
+        return value
     if isinstance(value, str):
+        if len(value) < 500 and value.isascii() and "\0" not in value:
+            return value
         try:
             size = len(value.encode())
         except UnicodeEncodeError:
@@ -159,6 +171,8 @@ def scalar(name: str, value: Scalar) -> Scalar:
         if size > MAX_TEXT_BYTES or "\0" in value:
             raise EngineError(f"{name} is longer than {MAX_TEXT_BYTES} bytes or holds a NUL")
         return value
+    if not isinstance(value, (int, float)):
+        raise EngineError(f"{name} must be text, a number or true/false, not {type(value).__name__}")
     if not math.isfinite(value) or abs(value) > MAX_EXACT:
         raise EngineError(f"{name} is {value}, outside the numbers the engine holds exactly")
     if value == int(value):

@@ -19,17 +19,19 @@ import durable_rules_engine as c_engine
 from durable import engine as durable
 
 from ..knowledge.errors import EngineError
-from .conditions import PHASE, EngineRule, FactDict, Plan, Scalar, canonical, check, sent
+from .conditions import PHASE, EngineRule, FactDict, Plan, Scalar, check, key_of, normal, sent
 
 SESSION = "s"
 _ONE_RUN = threading.Lock()
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """A rule that fired, and the facts that made it, by alias."""
+    """A rule that fired, and the facts that made it: their keys, and by alias."""
 
     rule: str
+    keys: tuple[str, ...]
     premises: tuple[tuple[str, FactDict], ...]
 
 
@@ -60,7 +62,12 @@ class Engine:
 
         Raises EngineError for values the engine cannot hold, above the limits, or from a rule's own error.
         """
-        evidence = dict(sorted((canonical(item), item) for item in facts))
+        normals = [normal(item) for item in facts]
+        return self.run_keyed({key_of(item): item for item in normals})
+
+    def run_keyed(self, facts: Mapping[str, FactDict]) -> Run:
+        """As `run`, of normal facts under their keys."""
+        evidence = {key: facts[key] for key in sorted(facts)}
         if len(evidence) > self._max_facts:
             raise EngineError(f"{len(evidence)} facts are more than {self._max_facts}", remedy="Give fewer facts.")
         for item in evidence.values():
@@ -87,8 +94,8 @@ class _Session:
     def run(self, evidence: Mapping[str, FactDict]) -> Run:
         self._phase(0)  # fires always: only a session in which something fired can be deleted
         try:
-            for key in evidence:
-                self._pump(self._put(key))
+            for key, item in evidence.items():
+                self._pump(self._put(key, item))
             for phase in self._plan.phases:
                 self._phase(phase)
         finally:
@@ -96,17 +103,17 @@ class _Session:
         return Run(tuple(self._firings), tuple(self._known[key] for key in sorted(self._derived)))
 
     def _phase(self, phase: int) -> None:
-        message = json.dumps({"sid": SESSION, "id": f"ph{phase}", "_phase": phase, "_1": 1})
+        message = _encode({"sid": SESSION, "id": f"ph{phase}", "_phase": phase, "_1": 1})
         code, offset = c_engine.assert_fact(self._handle, message)
         if code:
             raise EngineError("the engine kept an earlier session", remedy="Start the worker again.")
         self._pump(offset)
 
-    def _put(self, key: str) -> int | None:
+    def _put(self, key: str, item: FactDict) -> int | None:
         """Assert a fact once; None where it is known or no rule listens to it."""
         if key in self._known:
             return None
-        self._known[key] = item = json.loads(key)
+        self._known[key] = item
         kind = str(item["fact"])
         found: int | None = None
         read = {name: sent(item[name]) for name in self._plan.fields.get(kind, ()) if name in item}
@@ -118,7 +125,7 @@ class _Session:
     def _assert(self, body: Mapping[str, Scalar], key: str) -> int | None:
         name = f"n{len(self._ids)}"
         self._ids[name] = key
-        message = json.dumps({**body, "sid": SESSION, "id": name, "_1": 1}, ensure_ascii=False)
+        message = _encode({**body, "sid": SESSION, "id": name, "_1": 1})
         try:
             code, offset = c_engine.assert_fact(self._handle, message)
         except Exception as error:
@@ -146,12 +153,13 @@ class _Session:
         if len(set(keys)) < len(keys):  # two copies of one fact
             return
         premises = tuple((c.alias, self._known[key]) for c, key in zip(rule.when, keys, strict=True))
-        self._firings.append(Firing(name, premises))
+        self._firings.append(Firing(name, tuple(keys), premises))
         for item in rule.derive(dict(premises)) if rule.derive else ():
             if item["fact"] not in rule.derives:
                 raise EngineError(f"{name} derived {item['fact']}, which it does not declare")
-            key = canonical(item)
+            made = normal(item)
+            key = key_of(made)
             if key not in self._known:
-                self._plan.check(item)
+                self._plan.check(made)
                 self._derived.append(key)
-            self._put(key)
+                self._put(key, made)

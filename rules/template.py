@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from ..knowledge.facts import Scalar
 
@@ -14,19 +15,25 @@ _NAME = re.compile(r"([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?::(\w+))?")
 
 def placeholders(text: str) -> list[tuple[str, str, str]]:
     """Alias, field and format of each placeholder. Raises ValueError for a malformed one."""
-    return [_parse(match) for match in _PLACE.finditer(text) if match[0] not in ("{{", "}}")]
+    return [part for part in _parts(text) if not isinstance(part, str)]
 
 
 def fill(text: str, facts: Mapping[str, Mapping[str, Scalar]]) -> str:
     """The text with values in place of placeholders; a field that is not known reads `unknown`."""
+    parts = (part if isinstance(part, str) else show(facts[part[0]].get(part[1]), part[2]) for part in _parts(text))
+    return "".join(parts)
 
-    def value(match: re.Match[str]) -> str:
-        if match[0] in ("{{", "}}"):
-            return match[0][0]
-        alias, field, form = _parse(match)
-        return show(facts[alias].get(field), form)
 
-    return _PLACE.sub(value, text)
+@cache
+def _parts(text: str) -> tuple[str | tuple[str, str, str], ...]:
+    """Literal text and placeholders in turn."""
+    parts: list[str | tuple[str, str, str]] = []
+    end = 0
+    for match in _PLACE.finditer(text):
+        parts.append(text[end : match.start()])
+        parts.append(match[0][0] if match[0] in ("{{", "}}") else _parse(match))
+        end = match.end()
+    return (*parts, text[end:])
 
 
 def show(value: Scalar | None, form: str = "") -> str:

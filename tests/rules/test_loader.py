@@ -91,7 +91,7 @@ def test_three_patterns_are_refused(tmp_path: Path) -> None:
 
 def test_two_rules_with_one_id_are_refused(tmp_path: Path) -> None:
     first, second = pack(tmp_path / "one", GOOD), pack(tmp_path / "two", GOOD)
-    with pytest.raises(KnowledgeError, match="already defined in .*one/site"):
+    with pytest.raises(KnowledgeError, match=r"already defined in .*one/site"):
         load_book([first, second])
 
 
@@ -121,13 +121,13 @@ def knowledge() -> Knowledge:
 
 
 def test_a_rule_that_nothing_reaches_is_refused() -> None:
-    with pytest.raises(KnowledgeError, match="t.lost: it is unreachable: no rule derives toy"):
+    with pytest.raises(KnowledgeError, match=r"t\.lost: it is unreachable: no rule derives toy"):
         build_book([rule("lost")], knowledge())
 
 
 def test_a_cycle_through_negation_is_refused() -> None:
     when, unless = {"said": {"fact": "work_equality"}}, [{"fact": "toy"}]
-    with pytest.raises(KnowledgeError, match="t.liar: it negates a fact that it leads to"):
+    with pytest.raises(KnowledgeError, match=r"t\.liar: it negates a fact that it leads to"):
         build_book([rule("liar", when=when, unless=unless, derive=derives())], knowledge())
 
 
