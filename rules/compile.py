@@ -12,6 +12,8 @@ misconception), @mitigate (rule, mitigation, scope); one per cause where `cause`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -22,6 +24,26 @@ from .conditions import Condition, EngineRule, Join, Test
 from .model import FactDict, Pattern, Rule
 
 Premises = Mapping[str, Mapping[str, Scalar]]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A fact to be made from premises: fixed fields, and those taken from a premise (name, alias, field)."""
+
+    fixed: FactDict
+    taken: tuple[tuple[str, str, str], ...]
+
+    def made(self, premises: Premises) -> FactDict:
+        """The fact; a field that is not known in the premise is left out."""
+        known = {name: premises[a][f] for name, a, f in self.taken if f in premises[a]}
+        return {**self.fixed, **known}
+
+
+def effect(item: Mapping[str, Any]) -> Effect:
+    """The effect of a pattern with `$alias.field` in it."""
+    found = {name: reference(value) for name, value in item.items()}
+    fixed = {name: value for name, value in item.items() if found[name] is None}
+    return Effect(fixed, tuple((name, *at) for name, at in found.items() if at))
 
 
 def compile_rules(rules: Sequence[Rule]) -> list[EngineRule]:
@@ -60,10 +82,12 @@ def _parts(rule: Rule) -> Iterator[EngineRule]:
     """`c0`, `c1` stand for the aliases in order, so that rules that look alike share their conditions."""
     places = {alias: f"c{place}" for place, alias in enumerate(rule.when)}
     when = tuple(_condition(pattern, places[alias], places) for alias, pattern in rule.when.items())
-    derives = tuple(dict.fromkeys(str(p["fact"]) for p in as_list(rule.derive)))
+    heads = derivations(rule)
+    derives = tuple(dict.fromkeys(str(head.fixed["fact"]) for head in heads))
 
     def derive(bound: Premises) -> Iterable[FactDict]:
-        return derived_facts(rule, {alias: bound[place] for alias, place in places.items()})
+        premises = {alias: bound[place] for alias, place in places.items()}
+        return [head.made(premises) for head in heads]
 
     if not rule.unless:
         yield EngineRule(rule.id, when, (), derive if derives else None, derives)
@@ -75,7 +99,8 @@ def _parts(rule: Rule) -> Iterator[EngineRule]:
         return [{"fact": kind, **packed}]
 
     def derive_after(bound: Premises) -> Iterable[FactDict]:
-        return derived_facts(rule, unpack(bound["c0"], rule))
+        premises = unpack(bound["c0"], rule)
+        return [head.made(premises) for head in heads]
 
     unless = tuple(_negated(pattern, f"n{place}", places) for place, pattern in enumerate(rule.unless))
     yield EngineRule(kind, when, (), both, (kind,))
@@ -131,13 +156,13 @@ def terms(pattern: Pattern) -> Iterator[tuple[str, str, Scalar]]:
             yield field, op, limit
 
 
-def derived_facts(rule: Rule, premises: Premises) -> list[FactDict]:
-    """Facts that a match derives, `fact` being their kind; a reference to an unknown field leaves the field out."""
-    return [resolve(pattern, premises) for pattern in as_list(rule.derive)]
+def derivations(rule: Rule) -> tuple[Effect, ...]:
+    """Facts that a match derives, `fact` being their kind."""
+    return tuple(effect(pattern) for pattern in as_list(rule.derive))
 
 
-def consequences(rule: Rule) -> list[FactDict]:
-    """Everything a match leads to but derived facts, in the order of the document, with `$alias.field` in it."""
+def consequences(rule: Rule) -> tuple[Effect, ...]:
+    """Everything a match leads to but derived facts, in the order of the document."""
     found: list[FactDict] = []
     for kind in ("argue", "veto", "ask", "propose", "limit", "correct", "mitigate"):
         for item in as_list(getattr(rule, kind)):
@@ -145,15 +170,4 @@ def consequences(rule: Rule) -> list[FactDict]:
             causes = as_list(getattr(item, "cause", None))
             base: dict[str, Scalar] = {"kind": f"@{kind}", "rule": rule.id, **known}
             found += [{**base, "cause": cause} for cause in causes] if causes else [base]
-    return found
-
-
-def resolve(item: FactDict, premises: Premises) -> FactDict:
-    """The fact with `$alias.field` filled in; an unknown field is left out."""
-    values = {name: _resolve(value, premises) for name, value in item.items()}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _resolve(value: Scalar | None, premises: Premises) -> Scalar | None:
-    found = reference(value)
-    return premises[found[0]].get(found[1]) if found else value
+    return tuple(effect(item) for item in found)

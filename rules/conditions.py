@@ -75,7 +75,7 @@ class Plan:
     """
 
     def __init__(self, rules: Sequence[EngineRule]) -> None:
-        self.fields: dict[str, set[str]] = {}
+        self._read: dict[str, set[str]] = {}
         self._joined: dict[str, set[str]] = {}
         self._types: dict[tuple[str, str], str] = {}
         self._readers: dict[str, int] = {}
@@ -92,6 +92,7 @@ class Plan:
             self.definitions[rule.name] = {"all": [*conditions, *negated], "run": _nothing}
         if sum(map(self.copies, self._readers)) > MAX_KINDS:
             raise EngineError(f"rules read more than {MAX_KINDS} kinds of facts", remedy="Split the rule book.")
+        self.fields: dict[str, tuple[str, ...]] = {kind: tuple(sorted(names)) for kind, names in self._read.items()}
 
     @property
     def phases(self) -> list[int]:
@@ -112,7 +113,7 @@ class Plan:
         """Raises EngineError where a joined field is missing or a tested one has another type: both are read as
         stray memory by the library."""
         kind = str(item["fact"])
-        missing = self._joined.get(kind, set()) - item.keys()
+        missing = [name for name in self._joined.get(kind, ()) if name not in item]
         if missing:
             raise EngineError(f"a fact {kind} lacks {', '.join(sorted(missing))}, which a rule joins on")
         for name in self.fields.get(kind, ()):
@@ -121,7 +122,7 @@ class Plan:
                 raise EngineError(f"{kind}.{name} is {item[name]!r}, not a {wanted}")
 
     def _note(self, rule: EngineRule, condition: Condition) -> None:
-        fields = self.fields.setdefault(condition.kind, set())
+        fields = self._read.setdefault(condition.kind, set())
         for test in condition.tests:
             fields.add(test.field)
             if self._types.setdefault((condition.kind, test.field), _type(test.value)) != _type(test.value):
@@ -132,7 +133,7 @@ class Plan:
         for join in condition.joins:
             for kind, name in ((condition.kind, join.field), (kinds[join.alias], join.other)):
                 if name != "_1":
-                    self.fields.setdefault(kind, set()).add(name)
+                    self._read.setdefault(kind, set()).add(name)
                     self._joined.setdefault(kind, set()).add(name)
 
     def _condition(self, condition: Condition, suffix: str = "") -> dict[str, object]:
@@ -183,8 +184,9 @@ def scalar(name: str, value: Scalar) -> Scalar:
 def sent(value: Scalar) -> Scalar:
     """The value as it is told to the library, whose parser knows no exponent without a point: the next float that
     has one. Facts keep the exact value."""
-    while isinstance(value, float) and "e" in repr(value) and "." not in repr(value):
-        value = math.nextafter(value, math.inf)
+    if type(value) is float:
+        while "e" in (text := repr(value)) and "." not in text:
+            value = math.nextafter(value, math.inf)
     return value
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import durable_rules_engine as c_engine
+import msgspec
 from durable import engine as durable
 
 from ..knowledge.errors import EngineError
@@ -140,7 +141,7 @@ class _Session:
         result = c_engine.start_action_for_state(self._handle, offset)
         message = result[1] if result else None
         while message:
-            self._fire(*json.loads(message).popitem())
+            self._fire(*msgspec.json.decode(message).popitem())
             message = c_engine.complete_and_start_action(self._handle, offset)
 
     def _fire(self, name: str, message: Mapping[str, Mapping[str, Any]]) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..knowledge.facts import Fact, Scalar
 from .book_model import RuleBook
-from .compile import compile_rules, consequences, derived_facts, resolve, unpack
+from .compile import Effect, compile_rules, consequences, derivations, unpack
 from .conditions import key_of, normal
 from .engine import Engine, Firing
 from .model import FactDict, Finding, Inference, Rule
@@ -21,11 +21,20 @@ MOST_ENGINES = 6
 
 
 @dataclass(frozen=True, slots=True)
+class _Ready:
+    """A rule with what its matches make."""
+
+    rule: Rule
+    derivations: tuple[Effect, ...]
+    consequences: tuple[Effect, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Compiled:
-    """An engine, and its rules with the consequences of each."""
+    """An engine and its rules."""
 
     engine: Engine
-    rules: Mapping[str, tuple[Rule, tuple[FactDict, ...]]]
+    rules: Mapping[str, _Ready]
 
 
 _engines: OrderedDict[tuple[str, int], _Compiled] = OrderedDict()
@@ -38,12 +47,13 @@ def infer(facts: Sequence[Fact], book: RuleBook, *, pass_: Literal[1, 2] | None 
     Pass 2 holds every finding of pass 1 and those that read the verdict's facts; without `pass_` it is chosen by
     whether such facts are given. Raises EngineError for a value the engine cannot hold, or past a limit.
     """
-    given = {key_of(plain): (plain, f) for plain, f in ((normal(_tagged(f)), f) for f in facts)}
-    evidence = {key: _tagged(f) for key, (_, f) in given.items()}
+    normals = [normal(_tagged(f)) for f in facts]
+    keys = [key_of(item) for item in normals]
+    seen = _Seen(dict(zip(keys, facts, strict=True)), book)
     with _lock:
-        ready = _compiled(book, pass_ or book.pass_for({f.kind for f in facts}))
-        run = ready.engine.run_keyed({key: plain for key, (plain, _) in given.items()})
-    findings = [_finding(ready.rules[f.rule], f, evidence, book) for f in run.firings if f.rule in ready.rules]
+        compiled = _compiled(book, pass_ or book.pass_for({f.kind for f in facts}))
+        run = compiled.engine.run_keyed(dict(zip(keys, normals, strict=True)))
+    findings = [_finding(compiled.rules[f.rule], f, seen) for f in run.firings if f.rule in compiled.rules]
     derived = [_flat(_typed(item, book)) for item in run.derived if not str(item["fact"]).startswith("~")]
     ordered = tuple(sorted(findings, key=lambda f: (f.rule, f.text, f.id)))
     return Inference(ordered, tuple(derived), len(ordered))
@@ -58,36 +68,52 @@ def _compiled(book: RuleBook, pass_: Literal[1, 2]) -> _Compiled:
     slot = (book.sha256, pass_)
     if slot not in _engines:
         rules = [rule for rule in book.rules if book.pass_of(rule) <= pass_]
-        effects = {rule.id: (rule, tuple(consequences(rule))) for rule in rules}
-        _engines[slot] = _Compiled(Engine(compile_rules(rules)), effects)
+        ready = {rule.id: _Ready(rule, derivations(rule), consequences(rule)) for rule in rules}
+        _engines[slot] = _Compiled(Engine(compile_rules(rules)), ready)
         if len(_engines) > MOST_ENGINES:
             _engines.popitem(last=False)[1].engine.close()
     _engines.move_to_end(slot)
     return _engines[slot]
 
 
-def _finding(
-    compiled: tuple[Rule, tuple[FactDict, ...]], firing: Firing, evidence: Mapping[str, FactDict], book: RuleBook
-) -> Finding:
-    rule, effects = compiled
+def _finding(ready: _Ready, firing: Firing, seen: _Seen) -> Finding:
+    rule = ready.rule
+    keys: Sequence[str] = firing.keys
+    found = [item for _, item in firing.premises]
     if rule.unless:
-        found = unpack(firing.premises[0][1], rule)
-        keys = [key_of(item) for item in found.values()]
-    else:
-        found = dict(zip(rule.when, (item for _, item in firing.premises), strict=True))
-        keys = list(firing.keys)
-    facts = {
-        alias: evidence.get(key) or _typed(item, book) for (alias, item), key in zip(found.items(), keys, strict=True)
-    }
+        found = list(unpack(found[0], rule).values())
+        keys = [key_of(item) for item in found]
+    facts = {alias: seen.fact(key, item) for alias, key, item in zip(rule.when, keys, found, strict=True)}
     digest = hashlib.sha256("\n".join((rule.id, *keys)).encode()).hexdigest()[:12]
-    derived = [_flat(_typed(item, book)) for item in derived_facts(rule, facts)]
+    derived = [_flat(_typed(head.made(facts), seen.book)) for head in ready.derivations]
     return Finding(
         id=f"{rule.id}#{digest}",
         rule=rule.id,
-        premises=tuple((alias, _flat(item)) for alias, item in facts.items()),
-        consequences=(*derived, *(resolve(item, facts) for item in effects)),
+        premises=tuple((alias, seen.flat(key)) for alias, key in zip(rule.when, keys, strict=True)),
+        consequences=(*derived, *(item.made(facts) for item in ready.consequences)),
         text=fill(rule.says, facts),
     )
+
+
+class _Seen:
+    """Facts of one run by key, as they were given or as the vocabulary types them, each made once."""
+
+    def __init__(self, evidence: Mapping[str, Fact], book: RuleBook) -> None:
+        self.book = book
+        self._facts: dict[str, FactDict] = {key: _tagged(item) for key, item in evidence.items()}
+        self._flat: dict[str, FactDict] = {}
+
+    def fact(self, key: str, item: FactDict) -> FactDict:
+        """The fact under a key; `item` is the engine's form of it."""
+        if key not in self._facts:
+            self._facts[key] = _typed(item, self.book)
+        return self._facts[key]
+
+    def flat(self, key: str) -> FactDict:
+        """As published."""
+        if key not in self._flat:
+            self._flat[key] = _flat(self._facts[key])
+        return self._flat[key]
 
 
 def _typed(item: FactDict, book: RuleBook) -> FactDict:
