@@ -1,10 +1,10 @@
 """The one error tree of the product. An error names what happened, where, and what to do.
 
-    LatecomerError
-    |- KnowledgeError   a knowledge or rule document is wrong (file and line)
-    |- InputError       evidence cannot be used (file and place)
-    |- EngineError      an inference failed or ran past a limit
-    `- UsageError       the caller asked for something that does not exist
+LatecomerError
+|- KnowledgeError   a knowledge or rule document is wrong (file and line)
+|- InputError       evidence cannot be used (file and place)
+|- EngineError      an inference failed or ran past a limit
+`- UsageError       the caller asked for something that does not exist
 """
 
 from __future__ import annotations

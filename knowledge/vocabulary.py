@@ -43,7 +43,9 @@ def check_fact(kinds: Mapping[str, FactKind], item: Fact) -> Fact:
     if missing:
         raise KnowledgeError(f"{item.kind} lacks {', '.join(missing)}", where=str(item.source))
     checked = {
-        name: check_value(entry, given[name], f"{item.kind}.{name}") for name, entry in kind.fields.items() if name in given
+        name: check_value(entry, given[name], f"{item.kind}.{name}")
+        for name, entry in kind.fields.items()
+        if name in given
     }
     return fact(item.kind, checked, quality=item.quality, source=item.source)
 

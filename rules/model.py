@@ -14,7 +14,7 @@ A rule: one YAML file in rules/book/<family>/<name>.yaml with id `<family>.<name
       - {fact: clock, state: unusable}
     argue:
       - {cause: input_delay, scope: $late.scope, level: strong, group: stage-attribution}
-      - {cause: [compute_imbalance, host_stall], side: against, scope: $late.scope, level: strong, group: stage-attribution}
+      - {cause: [compute_imbalance], side: against, scope: $late.scope, level: strong, group: stage-attribution}
     says: "Rank {late.ranks} ... {excess.excess_ms} ms ..."
 
 In a pattern, a plain value is equality; {gte|gt|lte|lt|ne: value} is a test; `$alias.field` refers to another

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..knowledge.thresholds import threshold
 from .match import Pairing
-from .profile import SYNCHRONISING
+from .profile import synchronising
 from .tables import CollectiveTable, Floats
 
 SWEEPS = 20
@@ -50,8 +50,7 @@ NOT_IDENTIFIABLE = Alignment((), None, None, False)
 
 def align(table: CollectiveTable, pairing: Pairing) -> Alignment:
     """Offsets of every rank that takes part in at least three common synchronising collectives."""
-    sync = np.array([table.ops[table.op[c[c >= 0][0]]] in SYNCHRONISING for c in pairing.index.T], dtype=bool)
-    index = pairing.index[:, sync] if len(sync) else pairing.index
+    index = pairing.index[:, synchronising(table, pairing)]
     index = index[:, (index >= 0).all(axis=0)]
     if index.shape[1] < 3 or len(pairing.ranks) < 2:
         return NOT_IDENTIFIABLE
@@ -71,7 +70,9 @@ def align(table: CollectiveTable, pairing: Pairing) -> Alignment:
 
 
 def _offset(rank: int, offset_ms: float, uncertain_ms: float, skew_ms: float, may_be_zero: bool) -> Offset:
-    claimed = abs(offset_ms) > max(uncertain_ms, threshold("offset_floor_ms")) and (abs(offset_ms) > skew_ms or not may_be_zero)
+    claimed = abs(offset_ms) > max(uncertain_ms, threshold("offset_floor_ms")) and (
+        abs(offset_ms) > skew_ms or not may_be_zero
+    )
     return Offset(rank, offset_ms, uncertain_ms, claimed)
 
 

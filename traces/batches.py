@@ -58,11 +58,15 @@ def _contrast(scope: str, name: str, values: Ints, late: Ints, others: Ints) -> 
 
 
 def _sources(scope: str, table: BatchTable, late: Ints, others: Ints) -> list[Fact]:
-    mine, theirs = (Counter(table.sources[i] for i in table.source[rows] if i >= 0) for rows in (late, others))
+    mine, theirs = (_labels(table, rows) for rows in (late, others))
     if not mine or not theirs or set(mine) & set(theirs):
         return []
     labels = {"late": _label(mine), "on_time": _label(theirs)}
     return [fact("source_contrast", {"scope": scope, **labels})]
+
+
+def _labels(table: BatchTable, rows: Ints) -> Counter[str]:
+    return Counter(str(table.sources[i]) for i in table.source[rows].tolist() if i >= 0)
 
 
 def _label(counts: Counter[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .tables import Floats
+from .tables import Bools, Floats
 
 Spans = tuple[Floats, Floats]
 """Starts and ends, sorted and disjoint."""
@@ -33,7 +33,7 @@ def subtract(a: Spans, b: Spans) -> Spans:
     return union(edges[:-1][keep], edges[1:][keep])
 
 
-def inside(spans: Spans, at_us: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def inside(spans: Spans, at_us: Floats) -> Bools:
     """Whether each instant lies in a span."""
     index = np.searchsorted(spans[0], at_us, side="right") - 1
     found = index >= 0

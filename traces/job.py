@@ -31,9 +31,13 @@ def find_files(paths: Sequence[str | Path]) -> list[Path]:
     for given in paths:
         path = Path(given)
         if path.is_dir():
-            inside = sorted(p for p in (*path.glob("*"), *path.glob("*/*")) if p.is_file() and not p.name.startswith("."))
+            inside = sorted(
+                p for p in (*path.glob("*"), *path.glob("*/*")) if p.is_file() and not p.name.startswith(".")
+            )
             if not inside:
-                raise InputError("the folder holds no files", where=str(path), remedy="Give the folder with the traces.")
+                raise InputError(
+                    "the folder holds no files", where=str(path), remedy="Give the folder with the traces."
+                )
             found.extend(inside)
         elif path.exists():
             found.append(path)
@@ -62,7 +66,9 @@ def read_job(
     """
     files = find_files(paths)
     explicit = len(files) == len(paths)
-    results = read_all(files, workers=workers or os.cpu_count() or 1, limits=limits, progress=progress, reader=read_file)
+    results = read_all(
+        files, workers=workers or os.cpu_count() or 1, limits=limits, progress=progress, reader=read_file
+    )
     parts: list[Tables] = []
     notes: list[Note] = []
     errors: list[InputError] = []
@@ -81,7 +87,9 @@ def read_job(
 
 def _left_out(file: Path, error: InputError, *, explicit: bool) -> Note:
     known = any(mark in file.name.lower() for mark in SELDOM_EVIDENCE)
-    looks_like_trace = explicit or ".trace" in file.name or "rank" in file.name and file.suffix in (".json", ".gz", ".csv")
+    looks_like_trace = (
+        explicit or ".trace" in file.name or "rank" in file.name and file.suffix in (".json", ".gz", ".csv")
+    )
     other_kind = any(mark in file.name for mark in (".fr.", ".fr_", ".error.", ".log"))
     weakens = looks_like_trace and not known and not other_kind
     return Note(

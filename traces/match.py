@@ -84,9 +84,7 @@ def _first_known(values: Floats, index: Ints) -> Floats:
     return known[row, np.arange(index.shape[1])]
 
 
-def _pair_group(
-    table: CollectiveTable, rows: dict[int, Ints], step_us: float
-) -> tuple[Ints | None, Method, str]:
+def _pair_group(table: CollectiveTable, rows: dict[int, Ints], step_us: float) -> tuple[Ints | None, Method, str]:
     if all((table.sequence[r] >= 0).all() and len(np.unique(table.sequence[r])) == len(r) for r in rows.values()):
         return _by_sequence(table, rows), "sequence", ""
     return _by_launch_order(table, rows, step_us)
@@ -98,9 +96,7 @@ def _by_sequence(table: CollectiveTable, rows: dict[int, Ints]) -> Ints:
     return np.array([[one[s] for s in common] for one in lookup], dtype=np.int64).reshape(len(rows), len(common))
 
 
-def _by_launch_order(
-    table: CollectiveTable, rows: dict[int, Ints], step_us: float
-) -> tuple[Ints | None, Method, str]:
+def _by_launch_order(table: CollectiveTable, rows: dict[int, Ints], step_us: float) -> tuple[Ints | None, Method, str]:
     ordered = list(rows.values())
     base = max(ordered, key=len)
     shifts: list[int] = []

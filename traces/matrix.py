@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from .tables import Floats, Ints
+from .tables import Bools, Floats, Ints
 
 Basis = Literal["own_time", "arrival", "stage"]
 
@@ -38,7 +36,7 @@ class StepMatrix:
     profile: bool = False
     relative: bool = False
 
-    def pick(self, columns: Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> StepMatrix:
+    def pick(self, columns: Ints | Bools) -> StepMatrix:
         """The same matrix with only some steps."""
 
         def cut(values: Floats | None) -> Floats | None:
@@ -71,5 +69,5 @@ class SyncMatrix:
     own: Floats
     stages: Mapping[str, Floats]
     transfer: Floats
-    blocking: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    blocking: Bools
     period_ms: Mapping[int, float]

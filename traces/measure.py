@@ -244,7 +244,9 @@ def _row(matrix: StepMatrix, late: Lateness, wait: Floats | None, i: int) -> Ran
     )
 
 
-def _heat(matrix: StepMatrix, late_ms: Floats) -> tuple[tuple[int, ...], tuple[int, ...], tuple[tuple[float | None, ...], ...]]:
+def _heat(
+    matrix: StepMatrix, late_ms: Floats
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[tuple[float | None, ...], ...]]:
     """Lateness, ranks x steps, binned by the largest value so that one bad rank is never averaged away."""
     ranks, steps = np.array(matrix.ranks), matrix.steps
     cells, ranks = _bin(late_ms, ranks, HEAT_RANKS)

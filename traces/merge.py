@@ -125,7 +125,9 @@ def _check_identity(parts: Sequence[Tables]) -> list[Note]:
     biggest = max(sizes, default=0)
     beyond = [i.rank for i, _ in infos if biggest and i.rank >= biggest]
     if beyond:
-        return [Note("rank-out-of-range", "weakens", f"rank {beyond[0]} is beyond the world size {biggest}", rank=beyond[0])]
+        return [
+            Note("rank-out-of-range", "weakens", f"rank {beyond[0]} is beyond the world size {biggest}", rank=beyond[0])
+        ]
     return []
 
 
@@ -238,7 +240,12 @@ def _batches(parts: Sequence[BatchTable]) -> BatchTable | None:
     labels: dict[str, int] = {}
     lookup = [np.array([labels.setdefault(s, len(labels)) for s in p.sources] or [0], dtype=np.int64) for p in parts]
     return BatchTable(
-        *(np.concatenate([getattr(p, n) for p in parts]) for n in ("rank", "step", "samples", "tokens", "padded_tokens", "max_len")),
+        np.concatenate([p.rank for p in parts]),
+        np.concatenate([p.step for p in parts]),
+        np.concatenate([p.samples for p in parts]),
+        np.concatenate([p.tokens for p in parts]),
+        np.concatenate([p.padded_tokens for p in parts]),
+        np.concatenate([p.max_len for p in parts]),
         np.concatenate([np.where(p.source >= 0, look[p.source], -1) for p, look in zip(parts, lookup, strict=True)]),
         tuple(labels),
     )

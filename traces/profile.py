@@ -15,7 +15,7 @@ import numpy as np
 from .intervals import EMPTY, Spans, covered_us, subtract, union
 from .match import Pairing
 from .matrix import StepMatrix, SyncMatrix
-from .tables import STAGES, SUMMARY, CollectiveTable, Floats, Ints, SpanTable, Tables
+from .tables import STAGES, SUMMARY, Bools, CollectiveTable, Floats, Ints, SpanTable, Tables
 
 HOST_WORK = ("input_wait", "optimizer", "forward", "backward")
 DEVICE_WORK = ("compute", "input_wait")
@@ -135,7 +135,9 @@ def step_matrix(tables: Tables, splits: Mapping[int, RankSplit], pairing: Pairin
     names = sorted({name for s in splits.values() for name in s.stages_us})
     own = np.array([_per_step(splits[r], splits[r].own_us, steps) for r in ranks])
     stages = {
-        n: np.array([_per_step(splits[r], splits[r].stages_us.get(n, np.zeros(len(splits[r].step))), steps) for r in ranks])
+        n: np.array(
+            [_per_step(splits[r], splits[r].stages_us.get(n, np.zeros(len(splits[r].step))), steps) for r in ranks]
+        )
         for n in names
     }
     before = np.array([_per_step(splits[r], splits[r].before_us, steps) for r in ranks])
@@ -167,6 +169,13 @@ def step_times(tables: Tables, ranks: tuple[int, ...], steps: Ints) -> Floats | 
     return total / count if len(steps) and count.all() else None
 
 
+def synchronising(table: CollectiveTable, pairing: Pairing) -> Bools:
+    """Which matched collectives nobody can leave before all have come."""
+    known = np.array([op in SYNCHRONISING for op in table.ops], dtype=bool)
+    first = pairing.index.max(axis=0) if pairing.index.size else np.empty(0, dtype=np.int64)
+    return known[table.op[first]]
+
+
 def waits(
     tables: Tables, splits: Mapping[int, RankSplit], pairing: Pairing, ranks: tuple[int, ...], steps: Ints
 ) -> tuple[Floats | None, Floats | None]:
@@ -182,8 +191,7 @@ def waits(
     still = np.full(len(table.rank), np.nan)
     for split in splits.values():
         still[split.rows] = split.still_us / 1000.0
-    sync = np.array([table.ops[table.op[column[column >= 0][0]]] in SYNCHRONISING for column in pairing.index.T])
-    index = pairing.index[:, sync]
+    index = pairing.index[:, synchronising(table, pairing)]
     if index.shape[1] == 0:
         return None, None
     values = np.where(index >= 0, still[index], np.nan)

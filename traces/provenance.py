@@ -20,7 +20,9 @@ def with_sources(facts: list[Fact], tables: Tables) -> list[Fact]:
     files = files_by_rank(tables)
     scopes = {str(f["scope"]): str(f["ranks"]) for f in facts if f.kind == "scope"}
     span = _span(tables)
-    return [f if f.source is not NO_SOURCE else replace(f, source=_source(f, files, scopes, span, tables)) for f in facts]
+    return [
+        f if f.source is not NO_SOURCE else replace(f, source=_source(f, files, scopes, span, tables)) for f in facts
+    ]
 
 
 def files_by_rank(tables: Tables) -> dict[int, tuple[str, ...]]:
@@ -36,7 +38,9 @@ def files_by_rank(tables: Tables) -> dict[int, tuple[str, ...]]:
     return {rank: tuple(names) for rank, names in found.items()}
 
 
-def _source(fact: Fact, files: Mapping[int, tuple[str, ...]], scopes: Mapping[str, str], span: str, tables: Tables) -> Source:
+def _source(
+    fact: Fact, files: Mapping[int, tuple[str, ...]], scopes: Mapping[str, str], span: str, tables: Tables
+) -> Source:
     ranks = _ranks(fact, scopes)
     names = sorted({n for r in ranks for n in files.get(r, ())}) or list(tables.sources)
     if not names:

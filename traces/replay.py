@@ -73,7 +73,9 @@ def gain(sync: SyncMatrix, rows: list[int], on_time: list[int], stage: str, scop
     return Recoverable(scope, stage, float(gained.mean()), float(gained.sum() / before.sum()), low, high, error)
 
 
-def gain_from_steps(matrix: StepMatrix, rows: list[int], on_time: list[int], stage: str, scope: str) -> Recoverable | None:
+def gain_from_steps(
+    matrix: StepMatrix, rows: list[int], on_time: list[int], stage: str, scope: str
+) -> Recoverable | None:
     """The same for a table with one sync a step: max own - max of the others and the mended own."""
     if stage not in matrix.stages or matrix.summary is False and matrix.own.shape[1] == 0:
         return None

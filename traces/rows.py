@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .matrix import Basis, StepMatrix
-from .tables import SUMMARY, Floats, Ints, StepTable
+from .tables import SUMMARY, Bools, Floats, Ints, StepTable
 
 BEFORE_SYNC = ("input_wait", "forward", "backward", "compute", "host", "optimizer")
 ALIKE = 0.05
@@ -69,7 +69,7 @@ def view_rows(table: StepTable) -> RowsView:
     return RowsView(matrix, stages, ranks, steps, {} if basis != "stage" else equal)
 
 
-def _complete_steps(columns: Mapping[str, Floats]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _complete_steps(columns: Mapping[str, Floats]) -> Bools:
     """Steps in which every rank has each column that is known for at least half of all cells."""
     dense = [v for v in columns.values() if np.isfinite(v).mean() >= 0.5]
     if not dense:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..knowledge.thresholds import threshold
 from .matrix import StepMatrix
-from .tables import Floats
+from .tables import Bools, Floats
 
 COMPUTE_PARTS = ("forward", "backward")
 
@@ -87,7 +87,7 @@ def sampling(steps: int, ranks: int, *, summary: bool, rare: bool = False) -> st
     return "ample" if steps >= threshold("ample_steps") else "sufficient"
 
 
-def on_time_ranks(mean_own: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def on_time_ranks(mean_own: Floats) -> Bools:
     """Sort, split at the largest gap; the earlier group is on time (whoever arrives last holds the others)."""
     order = np.argsort(mean_own, kind="stable")
     gaps = np.diff(mean_own[order])
@@ -174,11 +174,15 @@ def _classify(matrix: StepMatrix, late: Lateness, i: int) -> tuple[LateScope | N
         return None, []
     events = values > _event_floor(late)
     stage = _common_stage(matrix, late, i, events)
-    if events.sum() >= threshold("event_min_count") and stage and float(values[events].sum()) / len(values) >= share_needed * mean:
+    if (
+        events.sum() >= threshold("event_min_count")
+        and stage
+        and float(values[events].sum()) / len(values) >= share_needed * mean
+    ):
         return _scope(matrix, late, (i,), events, "intermittent"), []
     return None, [
         Stray(matrix.ranks[i], int(matrix.steps[k]), float(values[k]), _biggest(matrix, late, i, k))
-        for k in np.flatnonzero(events)
+        for k in np.flatnonzero(events).tolist()
         if values[k] >= 0.5 * mean
     ][:3]
 
@@ -198,7 +202,7 @@ def _z(late_ms: Floats, step_ms: float) -> Floats:
     return (centre - np.median(centre)) / max(mad, 0.001 * step_ms, 1e-9)
 
 
-def _on_time_mask(late: Lateness, but: Sequence[int] = ()) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _on_time_mask(late: Lateness, but: Sequence[int] = ()) -> Bools:
     mask = np.array([r in late.on_time for r in late.ranks])
     mask[list(but)] = False
     return mask if mask.any() else np.array([k not in but for k in range(len(late.ranks))])
@@ -224,9 +228,7 @@ def stage_names(matrix: StepMatrix) -> list[str]:
     return names
 
 
-def _common_stage(
-    matrix: StepMatrix, late: Lateness, i: int, events: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> str | None:
+def _common_stage(matrix: StepMatrix, late: Lateness, i: int, events: Bools) -> str | None:
     """The stage that covers every event."""
     for stage in stage_names(matrix):
         excess = _excess_by_step(matrix, late, i, stage)[events]
@@ -246,7 +248,7 @@ def _scope(
     matrix: StepMatrix,
     late: Lateness,
     rows: tuple[int, ...],
-    steps: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    steps: Bools,
     pattern: str,
 ) -> LateScope:
     values = late.late_ms[list(rows)].mean(axis=0)
@@ -264,9 +266,7 @@ def _scope(
         late_steps=tuple(int(n) for n in matrix.steps[steps]),
         steps=len(matrix.steps),
         noise_ms=late.noise_ms,
-        sampling=sampling(
-            len(matrix.steps), len(matrix.ranks), summary=matrix.summary, rare=pattern == "intermittent"
-        ),
+        sampling=sampling(len(matrix.steps), len(matrix.ranks), summary=matrix.summary, rare=pattern == "intermittent"),
         split=_split(len(rows), len(matrix.ranks)),
         stages=tuple(_stage_excess(matrix, late, rows, s, steps, pattern) for s in stage_names(matrix)),
         before_ms=before,
@@ -284,7 +284,7 @@ def _stage_excess(
     late: Lateness,
     rows: tuple[int, ...],
     stage: str,
-    steps: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    steps: Bools,
     pattern: str,
 ) -> StageExcess:
     use = steps if pattern == "intermittent" else np.ones(len(steps), dtype=bool)

@@ -11,7 +11,7 @@ from ..knowledge.facts import Fact, fact
 from ..knowledge.thresholds import threshold
 from .common import transfer_view
 from .scopes import LateScope, known_step, sampling
-from .tables import SUMMARY, Note, Tables
+from .tables import SUMMARY, Floats, Note, Tables
 
 if TYPE_CHECKING:
     from .measure import View
@@ -164,7 +164,10 @@ def scope_facts(seen: View) -> list[Fact]:
         found.extend(_recurrence(scope))
     for stray in seen.strays:
         found.append(
-            fact("stray_event", {"rank": stray.rank, "step": stray.step, "lateness_ms": stray.lateness_ms, "stage": stray.stage})
+            fact(
+                "stray_event",
+                {"rank": stray.rank, "step": stray.step, "lateness_ms": stray.lateness_ms, "stage": stray.stage},
+            )
         )
     if seen.rows is not None:
         for stage, (value, spread) in seen.rows.equalised.items():
@@ -172,7 +175,8 @@ def scope_facts(seen: View) -> list[Fact]:
     matrix = seen.matrix
     if matrix is not None and matrix.wait is not None and len(matrix.ranks) <= 64:
         found.extend(
-            fact("wait", {"rank": r, "wait_ms": float(w)}) for r, w in zip(matrix.ranks, matrix.wait.mean(axis=1), strict=True)
+            fact("wait", {"rank": r, "wait_ms": float(w)})
+            for r, w in zip(matrix.ranks, matrix.wait.mean(axis=1), strict=True)
         )
     return found
 
@@ -256,7 +260,8 @@ def clock_facts(seen: View) -> list[Fact]:
     method = "collective_ends" if claimed else "durations"
     found = [fact("clock", {"state": state, "method": method, "bar_ms": seen.alignment.bar_ms})]
     found.extend(
-        fact("clock_offset", {"rank": o.rank, "offset_ms": o.offset_ms, "uncertainty_ms": o.uncertainty_ms}) for o in claimed
+        fact("clock_offset", {"rank": o.rank, "offset_ms": o.offset_ms, "uncertainty_ms": o.uncertainty_ms})
+        for o in claimed
     )
     return [*found, *_slow_link(seen)]
 
@@ -286,7 +291,7 @@ def inherited_facts(seen: View) -> list[Fact]:
     offsets = np.array([o.offset_ms if o.claimed else 0.0 for o in seen.alignment.offsets] or [0.0])
     step = table.step[pairing.index[0]]
     lasts: list[int] = []
-    early: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+    early: list[Floats] = []
     for n in matrix.steps:
         mine = np.flatnonzero(step == n)
         if len(mine) == 0 or mine[0] == 0:
@@ -298,7 +303,9 @@ def inherited_facts(seen: View) -> list[Fact]:
     return [f for i in range(len(pairing.ranks)) for f in _inherited(seen, i, lasts, np.array(early))]
 
 
-def _inherited(seen: View, i: int, lasts: list[int], early: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[Fact]:
+def _inherited(
+    seen: View, i: int, lasts: list[int], early: Floats
+) -> list[Fact]:
     assert seen.pairing is not None and seen.lateness is not None
     rank = seen.pairing.ranks[i]
     if any(rank in s.ranks for s in seen.scopes) or not lasts or lasts.count(i) < 0.5 * len(lasts):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 STAGES = ("input_wait", "forward", "backward", "optimizer", "host", "compute", "communication")
 """Parts of a step (DESIGN section 2); `compute` is forward and backward where only their sum, or only device

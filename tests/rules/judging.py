@@ -21,7 +21,7 @@ def knowledge(
 ) -> Knowledge:
     """Three performance causes and a correctness cause, all as likely as none of these (0.2 each)."""
     even = dict.fromkeys((*CAUSES, "none_of_these"), 0.2)
-    priors = dict.fromkeys(("rank", "set", "common", "rotating", "hang"), even)
+    priors: dict[str, dict[str, float]] = dict.fromkeys(("rank", "set", "common", "rotating", "hang"), even)
     return Knowledge(vocabulary(), {}, questions or {}, experiments or {}, {}, {}, priors)
 
 

@@ -10,7 +10,7 @@ from latecomer.traces.intervals import Spans, covered_us, inside, subtract, unio
 spans = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 15)), max_size=8).map(
     lambda pairs: union(np.array([a for a, _ in pairs], float), np.array([a + n for a, n in pairs], float))
 )
-GRID = np.arange(0, 60) + 0.5
+GRID = np.arange(0.5, 60.0)
 
 
 def grid(of: Spans) -> set[int]:

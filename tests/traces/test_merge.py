@@ -23,10 +23,15 @@ def trace(rank: int, **info: object) -> Tables:
     return Tables(
         steps=replace(
             whole.steps,
-            **{n: getattr(whole.steps, n)[whole.steps.rank == rank] for n in ("rank", "step", "start_us", "origin", "line")},
+            **{
+                n: getattr(whole.steps, n)[whole.steps.rank == rank]
+                for n in ("rank", "step", "start_us", "origin", "line")
+            },
             columns={n: v[whole.steps.rank == rank] for n, v in whole.steps.columns.items()},
         ),
-        spans=replace(whole.spans, **{n: getattr(whole.spans, n)[mine] for n in ("rank", "stage", "start_us", "end_us", "device")}),
+        spans=replace(
+            whole.spans, **{n: getattr(whole.spans, n)[mine] for n in ("rank", "stage", "start_us", "end_us", "device")}
+        ),
         collectives=replace(whole.collectives, **{n: getattr(whole.collectives, n)[keep] for n in fields}),
         ranks=(known,),
         sources=(f"rank{rank}.json",),

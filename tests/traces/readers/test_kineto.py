@@ -108,9 +108,13 @@ def test_names_of_files_and_lists_of_ranks() -> None:
 
 def test_canonical_operations_and_types() -> None:
     names = {
-        "allreduce_coalesced": "all_reduce", "_allgather_base": "all_gather",
+        "allreduce_coalesced": "all_reduce",
+        "_allgather_base": "all_gather",
         "nccl:_reduce_scatter_base": "reduce_scatter",
-        "c10d::alltoall_base_": "all_to_all", "SendRecv": "send_recv", "all_to_allv": "all_to_allv", "wait": "unknown",
+        "c10d::alltoall_base_": "all_to_all",
+        "SendRecv": "send_recv",
+        "all_to_allv": "all_to_allv",
+        "wait": "unknown",
     }
     assert {name: operation(name) for name in names} == names
     assert dtype_of("BFloat16") == ("bfloat16", 2) and dtype_of("Float8_e4m3fn") == ("float8", 1)
@@ -152,10 +156,9 @@ def test_damage_of_any_kind_gives_tables_or_an_error(cut: int, flips: list[tuple
         damaged[where] = value
     try:
         tables = kineto.read(bytes(damaged[:cut]), limits=Limits(piece_bytes=piece))
-    except InputError as error:
-        assert str(error)
-    else:
-        assert tables.ranks and all(note.detail for note in tables.report)
+    except InputError:
+        return
+    assert tables.ranks and all(note.detail for note in tables.report)
 
 
 @settings(max_examples=60, deadline=None)

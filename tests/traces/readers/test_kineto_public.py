@@ -64,7 +64,9 @@ def test_oddities_are_different_jobs_or_unknown() -> None:
     folder = shared("public", "kineto_oddities")
     found = {path.name.partition(".")[0]: kineto.read(path) for path in sorted(folder.glob("*.gz"))}
     assert {found["rank-0"].ranks[0].job, found["rank-34"].ranks[0].job, found["rank0"].ranks[0].job} == {
-        "backend=nccl;world=1", "backend=gloo;world=300", "backend=nccl;world=16",
+        "backend=nccl;world=1",
+        "backend=gloo;world=300",
+        "backend=nccl;world=16",
     }
     assert found["distributed_info_not_found"].ranks[0].rank == -1
     assert found["rank_non_gpu"].ranks[0].rank == 0 and found["rank-70"].ranks[0].rank == 70

@@ -67,8 +67,12 @@ def test_corrupt_gzip_is_an_error_or_a_note() -> None:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG image"), (b"PK\x03\x04zip", "a zip archive"), (b"", "is empty"),
-        (b"  \n ", "is empty"), (b"\x01\x02\0\0binary", "binary data"), (b"PAR1data", "a Parquet file"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG image"),
+        (b"PK\x03\x04zip", "a zip archive"),
+        (b"", "is empty"),
+        (b"  \n ", "is empty"),
+        (b"\x01\x02\0\0binary", "binary data"),
+        (b"PAR1data", "a Parquet file"),
     ],
 )
 def test_what_is_no_text_is_named(data: bytes, what: str) -> None:
