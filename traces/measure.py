@@ -15,6 +15,7 @@ from ..knowledge.thresholds import threshold
 from . import statements as say
 from .align import NOT_IDENTIFIABLE, Alignment, align
 from .batches import batch_facts
+from .clocks import clock_facts, inherited_facts
 from .common import common_facts, transfer_view
 from .match import Pairing, pair
 from .matrix import StepMatrix, SyncMatrix
@@ -89,8 +90,8 @@ def measure(tables: Tables, answers: Sequence[Fact] = ()) -> Measured:
         *say.gate_facts(seen),
         *say.reading_facts(tables.report),
         *say.scope_facts(seen),
-        *say.clock_facts(seen),
-        *say.inherited_facts(seen),
+        *clock_facts(seen),
+        *inherited_facts(seen),
         *common_facts(seen.matrix, seen.rows, seen.ranks, _solo_stages(seen), say.step_count(seen)),
         *batch_facts(tables, seen.matrix, seen.scopes),
     ]

@@ -187,3 +187,19 @@ def test_every_fact_names_the_files_and_steps_it_rests_on() -> None:
     tables = replace(rows(input_wait=[20, 20, 140, 20], arrival=[200, 200, 320, 200]), sources=("table.csv",))
     assert {f.source.ref for f in measure(tables).facts} == {"table.csv"}
     assert all(f.source.span for f in measure(meet(late_input())).facts)
+
+
+def varying_work(ranks: int) -> dict[str, np.ndarray]:
+    lengths = np.random.default_rng(9).lognormal(0, 0.4, (ranks, 40))
+    return {"input_wait": noisy(ranks, 40, 1, 0.1), "forward": 40 * lengths}
+
+
+def test_L23_ranks_that_take_turns_are_a_rotating_scope() -> None:
+    measured = measure(meet(varying_work(16)))
+    assert one(measured, "scope")["kind"] == "rotating"
+    varies = one(measured, "variation")
+    assert varies["stage"] == "forward" and float(varies["cv"]) > 0.2 and float(varies["top_share"]) < 0.5
+
+
+def test_few_ranks_that_vary_need_the_tokens_to_tell() -> None:
+    assert not of(measure(meet(varying_work(4))), "variation")
