@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .tables import Bools, Floats, Ints
@@ -56,6 +56,22 @@ class StepMatrix:
             self.noise_hint_ms,
             self.profile,
             self.relative,
+        )
+
+    def only(self, rows: Sequence[int]) -> StepMatrix:
+        """The same matrix with only some ranks, by row."""
+        index = list(rows)
+
+        def cut(values: Floats | None) -> Floats | None:
+            return None if values is None else values[index]
+
+        return replace(
+            self,
+            ranks=tuple(self.ranks[i] for i in index),
+            own=self.own[index],
+            stages={name: values[index] for name, values in self.stages.items()},
+            before=cut(self.before),
+            wait=cut(self.wait),
         )
 
 

@@ -22,8 +22,9 @@ from .matrix import StepMatrix, SyncMatrix
 from .profile import split_all, step_matrix, step_times, sync_matrix, work_spans
 from .provenance import with_sources
 from .replay import Recoverable, gain, gain_from_steps
+from .roles import find_by_role, roles, same_role
 from .rows import RowsView, view_rows
-from .scopes import COMPUTE_PARTS, Lateness, LateScope, Stray, find, leading_stage, stage_names, stage_values
+from .scopes import COMPUTE_PARTS, Lateness, LateScope, Stray, leading_stage, stage_names, stage_values
 from .tables import STAGES, SUMMARY, Floats, Ints, StepTable, Tables
 
 HEAT_RANKS = 64
@@ -152,7 +153,7 @@ def _finish(
         matrix = matrix.pick(matrix.steps != warmup[0])
     if matrix is None:
         return View(tables, ranks, pairing, alignment, None, sync, rows, warmup, None, (), ())
-    late, scopes, strays = find(matrix)
+    late, scopes, strays = find_by_role(matrix, roles(tables))
     return View(tables, ranks, pairing, alignment, matrix, sync, rows, warmup, late, tuple(scopes), tuple(strays))
 
 
@@ -199,7 +200,8 @@ def _recoverable(seen: View) -> list[Recoverable]:
     for scope in seen.scopes:
         stage = leading_stage(scope)
         rows = [matrix.ranks.index(r) for r in scope.ranks]
-        others = [r for r in on_time if r not in rows] or on_time
+        alike = same_role(matrix, roles(seen.tables), scope.ranks)
+        others = [r for r in on_time if r not in rows and r in alike] or on_time
         if stage is None:
             continue
         one = gain(seen.sync, rows, others, stage, scope.id) if seen.sync is not None else None

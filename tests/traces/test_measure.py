@@ -203,3 +203,14 @@ def test_L23_ranks_that_take_turns_are_a_rotating_scope() -> None:
 
 def test_few_ranks_that_vary_need_the_tokens_to_tell() -> None:
     assert not of(measure(meet(varying_work(4))), "variation")
+
+
+def test_ranks_of_other_pipeline_stages_are_not_compared() -> None:
+    from dataclasses import replace
+
+    stages = {"forward": noisy(4, 14, 20, 0.5)}
+    stages["forward"][2:] += 40
+    tables = meet(stages)
+    staged = replace(tables, ranks=tuple(replace(i, pipeline_stage=i.rank // 2) for i in tables.ranks))
+    assert one(measure(tables), "scope")["kind"] == "set"
+    assert not of(measure(staged), "scope")

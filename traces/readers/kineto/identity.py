@@ -15,6 +15,7 @@ _NAMED_RANK = (
     re.compile(r"rank[-_]?(\d+)(?!\d)", re.IGNORECASE),
     re.compile(r"worker[-_]?(\d+)(?!\d)", re.IGNORECASE),
 )
+_PIPELINE = re.compile(r"(?:^|_)pp(?:$|_)|pipeline(?!.*(?:tensor|data))", re.IGNORECASE)
 _MAX_RANK = 1 << 24
 
 
@@ -62,6 +63,7 @@ def identify(header: Mapping[str, object], name: str, *, clock: str) -> Identity
         backend=str(distributed.get("backend") or ""),
         clock=clock,
         job=job_key(header, distributed),
+        pipeline_stage=None if rank is None else pipeline_stage(distributed.get("pg_config"), rank, world),
     )
     return Identity(info, rank_from if rank is not None else "", groups, base / 1000)
 
@@ -107,6 +109,23 @@ def _regular(size: object, start: object, stride: object, text: str) -> tuple[in
         return ()
     members = tuple(range(first, first + count * step, step))
     return members if set(shown) <= set(members) else ()
+
+
+def pipeline_stage(config: object, rank: int, world: int | None) -> int | None:
+    """Position of the rank in the group whose description names a pipeline (mesh_pp, PIPELINE_MODEL_PARALLEL_GROUP);
+    None where there is none, or where it has one member."""
+    if isinstance(config, str):
+        try:
+            config = msgspec.json.decode(config)
+        except msgspec.DecodeError:
+            return None
+    for entry in config if isinstance(config, list) else ():
+        if isinstance(entry, Mapping) and _PIPELINE.search(str(entry.get("pg_desc", ""))):
+            size = entry.get("pg_size")
+            members = ranks_of(entry.get("ranks"), size, 0 if size == world else None)
+            if len(members) > 1 and rank in members:
+                return members.index(rank)
+    return None
 
 
 def _groups(config: object, world: int | None) -> dict[str, tuple[int, ...]]:
