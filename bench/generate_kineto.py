@@ -21,7 +21,18 @@ MODERN = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096u
 OLD = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"
 BASE_NS = 1_790_857_026_000_000_000
 DEFECTS = (
-    "truncated", "nan", "inf", "na", "control", "quotes", "utf8", "comma", "bare_list", "zero_ts", "negative", "absurd",
+    "truncated",
+    "nan",
+    "inf",
+    "na",
+    "control",
+    "quotes",
+    "utf8",
+    "comma",
+    "bare_list",
+    "zero_ts",
+    "negative",
+    "absurd",
     "double",
 )
 """Defects that a trace can be given (Job.defects); each damages or adds one event in the middle of the file."""
@@ -140,7 +151,11 @@ def _header(job: Job, rank: int) -> str:
     if job.metadata:
         about["PT_PROFILER_JOB_NAME"] = job.job_name
         about["distributedInfo"] = {
-            "backend": "nccl", "rank": rank, "world_size": job.ranks, "pg_count": 1, "pg_config": [group],
+            "backend": "nccl",
+            "rank": rank,
+            "world_size": job.ranks,
+            "pg_count": 1,
+            "pg_config": [group],
         }
     about |= {"host_name": f"host{rank // 8}", "displayTimeUnit": "ms", "baseTimeNanoseconds": BASE_NS}
     text = json.dumps(about, separators=(",", ":") if job.compact else (", ", ": "))
@@ -186,8 +201,13 @@ def _step(job: Job, rank: int, step: int, moment: Moment) -> Iterator[Event]:
 
 def _collective(job: Job, step: int) -> Event:
     return {
-        "Collective name": "allreduce", "dtype": "Float", "In msg nelems": 1_000_000, "Out msg nelems": 1_000_000,
-        "Group size": job.ranks, "Process Group Name": "0", "Process Group Ranks": str(list(range(job.ranks))),
+        "Collective name": "allreduce",
+        "dtype": "Float",
+        "In msg nelems": 1_000_000,
+        "Out msg nelems": 1_000_000,
+        "Group size": job.ranks,
+        "Process Group Name": "0",
+        "Process Group Ranks": str(list(range(job.ranks))),
         "Seq": step + 1,
     }
 
@@ -195,7 +215,14 @@ def _collective(job: Job, step: int) -> Event:
 def _damaged(defects: tuple[str, ...], dump: Any, job: Job, rank: int, moment: Moment) -> list[str]:
     """Events with the defects asked for, as text."""
     plain: Event = {
-        "ph": "X", "cat": "cpu_op", "name": "aten::odd", "pid": 1, "tid": 1, "ts": 5e12, "dur": 2.0, "args": {"x": 1},
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "aten::odd",
+        "pid": 1,
+        "tid": 1,
+        "ts": 5e12,
+        "dur": 2.0,
+        "args": {"x": 1},
     }
     loader: Event = {**plain, "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"}
     loader |= {"pid": 1000 + rank, "tid": 1000 + rank, "ts": moment.end + 5e12}

@@ -25,7 +25,8 @@ import generate_kineto as made
 
 PREAMBLE = "import json, resource, sys, time\nfiles = sys.argv[1:]\n"
 CLOSING = """
-print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024]))
+peak_kib = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+print(json.dumps([seconds, peak_kib * 1024]))
 """
 WORK = {
     "ours": """
@@ -80,7 +81,7 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True)
 class Result:
-    """Best wall time, and peak memory of the measuring process in bytes."""
+    """Best wall time, and peak memory in bytes of the largest process (the measuring one or a worker of it)."""
 
     seconds: float
     peak_bytes: int
@@ -92,14 +93,12 @@ def measure(what: str, files: list[Path], python: str, repeat: int) -> Result | 
         body = WORK[what]
         closing = CLOSING
         if "__main__" in body:
-            closing = '\nif __name__ == "__main__":\n    ' + CLOSING.strip() + "\n"
+            closing = '\nif __name__ == "__main__":\n    ' + CLOSING.strip().replace("\n", "\n    ") + "\n"
         script.write(PREAMBLE + body + closing)
         script.flush()
         runs: list[Result] = []
         for _ in range(repeat):
-            done = subprocess.run(
-                [python, script.name, *map(str, files)], capture_output=True, text=True, check=False
-            )
+            done = subprocess.run([python, script.name, *map(str, files)], capture_output=True, text=True, check=False)
             if done.returncode:
                 print(f"{what} failed: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
                 return None
