@@ -48,13 +48,15 @@ class Mechanism(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A cause. `priors`: weight per scope kind it can apply to; the loader normalises per kind with
-    `none_of_these` (also an entry of causes.yaml)."""
+    `none_of_these` (also an entry of causes.yaml). `because`: the clause that ends a verdict's sentence, per scope
+    kind; `rank` serves set and rotating too, `{its}` is its or their."""
 
     title: str
     meaning: str
     not_meaning: str
     priors: dict[ScopeKind, float]
     mechanisms: dict[str, Mechanism] = {}
+    because: dict[ScopeKind, str] = {}
     would_need: str = ""
     clauses: list[str] = []
 

@@ -92,6 +92,14 @@ class Judgement:
         return (self.verdict, top.cause if top else None, top.ranks if top else "")
 
 
+TOO_FEW = {
+    "none": "no step was recorded",
+    "single_step": "one step cannot show a habit",
+    "summary": "one row a rank cannot show a habit",
+}
+"""Why so little evidence cannot be called healthy."""
+
+
 def judge(facts: Sequence[Fact], inference: Inference, knowledge: Knowledge) -> Judgement:
     """Judge every scope among the facts (given or derived) and the job as a whole."""
     known = [*facts, *_derived(inference.derived, knowledge)]
@@ -238,7 +246,7 @@ def _without_scope(
     if not job["lateness_known"]:
         missing.append("arrivals and own times of the ranks are not known")
     if job["sampling"] not in ENOUGH_STEPS:
-        missing.append(f"too few steps to call it healthy ({job['sampling']})")
+        missing.append(TOO_FEW.get(str(job["sampling"]), f"{job['steps']} steps are too few to call it healthy"))
     if gate is None or gate["collectives"] not in SETTLED_GATE:
         missing.append("it is not known whether collectives match across ranks")
     if gate is not None and gate["ranks"] == "missing":

@@ -11,6 +11,7 @@ from ...service.diagnosis.schemas import Heat
 RAMP = " .:-=+*#%@"
 UNKNOWN = "?"
 MOST_ROWS = 24
+FEWEST_STEPS = 2
 SHADES = ("grey23", "grey35", "yellow4", "gold3", "orange3", "dark_orange", "orange_red1", "red3", "red1", "bright_red")
 Row = Sequence[float | None]
 
@@ -37,11 +38,12 @@ def level(value: float | None, top: float) -> int:
 def heatmap(heat: Heat, late: Sequence[int], *, width: int, color: bool) -> list[Text]:
     """A row a rank (or run of ranks), a column a step (or run of steps); rows with a late rank are marked."""
     top = worst([cell for row in heat.lateness_ms for cell in row])
-    if top is None or top <= 0 or not heat.steps:
+    if top is None or top <= 0 or len(heat.steps) < FEWEST_STEPS:
         return []
     columns = bins(len(heat.steps), max(10, width - 22))
     rows = bins(len(heat.ranks), MOST_ROWS)
-    lines = [Text(f"rank x step, lateness   ' ' none  {RAMP[len(RAMP) // 2]} {top / 2:.0f}  {RAMP[-1]} {top:.0f} ms")]
+    half = f"{RAMP[len(RAMP) // 2]} about {top / 2:.0f}, " if top >= 2 else ""
+    lines = [Text(f"lateness in each step: blank none, {half}{RAMP[-1]} {top:.0f} ms")]
     for row in rows:
         cells = [worst([heat.lateness_ms[r][c] for r in row for c in column]) for column in columns]
         lines.append(_line(heat, row, cells, late, top, color))

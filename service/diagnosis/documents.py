@@ -61,9 +61,16 @@ def finding_document(finding: Finding) -> FindingDocument:
 
 def becomes(judgement: Judgement) -> Becomes:
     """The verdict that a hypothetical leads to; it names nobody where the verdict does not."""
-    verdict, cause, ranks = judgement.outcome
-    named = verdict not in UNNAMED
-    return Becomes(verdict=verdict, cause=cause if named else None, ranks=ranks_of(ranks) if named else ())
+    verdict, cause, _ = judgement.outcome
+    top = judgement.leading
+    if verdict in UNNAMED or top is None:
+        return Becomes(verdict=verdict, cause=None, ranks=())
+    return Becomes(verdict=verdict, cause=cause, ranks=named_ranks(top))
+
+
+def named_ranks(scope: ScopeJudgement) -> tuple[int, ...]:
+    """Ranks that stand out; none where all lose alike."""
+    return () if scope.fact["kind"] == "common" else ranks_of(scope.ranks)
 
 
 # ---- scopes ----------------------------------------------------------------------------------------------
@@ -81,7 +88,7 @@ def _scope(judged: ScopeJudgement, total_ms: float, knowledge: Knowledge) -> Sco
     return Scope(
         id=judged.scope,
         kind=values["kind"],  # pyright: ignore[reportArgumentType]  # pydantic checks it
-        ranks=ranks_of(judged.ranks),
+        ranks=named_ranks(judged),
         members=judged.ranks,
         lateness_ms=round(float(values["lateness_ms"]), 3),
         pattern=str(values["pattern"]),
@@ -136,7 +143,7 @@ def leading(judgement: Judgement) -> Leading | None:
     )
     return Leading(
         scope=top.scope,
-        ranks=ranks_of(top.ranks),
+        ranks=named_ranks(top),
         cause=top.cause,
         mechanism=top.mechanism,
         probability=round(belief.probability, 4),
@@ -223,7 +230,7 @@ def recoverables(extras: Extras) -> tuple[Recoverable, ...]:
             stage=r.stage,
             ms_per_step=round(r.ms_per_step, 3),
             share=round(r.share, 4),
-            interval=(round(r.low_ms, 3), round(r.high_ms, 3)),
+            interval=(round(r.low_ms, 3), round(r.high_ms, 3)) if len(extras.heat_steps) > 1 else None,
             replay_error=round(r.replay_error, 4),
         )
         for r in extras.recoverable

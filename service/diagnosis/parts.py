@@ -160,7 +160,7 @@ class Recoverable(Part):
     stage: str = Field(description="Stage set to the on-time median")
     ms_per_step: float = Field(description="Gain per step")
     share: float = Field(description="Gain over the mean step")
-    interval: tuple[float, float] = Field(description="95 % interval of the gain, ms")
+    interval: tuple[float, float] | None = Field(description="95 % interval of the gain, ms; null for one row a rank")
     replay_error: float = Field(description="Replay of the unmodified trace against the recorded step, as a share")
 
 

@@ -97,6 +97,8 @@ def revisions(found: Sequence[tuple[Candidate, Consequence]]) -> tuple[Revision,
         Revision(
             id=f"{candidate.id}/{item.outcome.id}@{candidate.scope}",
             text=_condition(candidate, item),
+            subject=candidate.text,
+            outcome=item.outcome.text,
             evidence=tuple(fact_document(f) for f in item.outcome.added),
             becomes=becomes(item.judgement),
         )

@@ -176,6 +176,8 @@ class Revision(Part):
 
     id: Id = Field(description="question/answer or experiment/outcome, with its scope")
     text: str = Field(description="The condition in words")
+    subject: str = Field(default="", description="The question or plan it belongs to")
+    outcome: str = Field(default="", description="The answer or result that it takes")
     evidence: tuple[FactDocument, ...] = Field(description="Facts that it would add")
     becomes: Becomes = Field(description="The verdict it would lead to")
 

@@ -20,7 +20,7 @@ FEWEST_RIVALS = 2
 MOST_REASONS = 8
 PATTERNS = {
     "persistent": " in {late} of {all} steps",
-    "intermittent": " in {late} of {all} steps, now and then",
+    "intermittent": " now and then ({late} of {all} steps)",
     "single": " in one step",
     "first_steps": " in the first steps only",
     "summary": "",
@@ -35,9 +35,9 @@ def headline(judgement: Judgement, facts: Sequence[Fact], knowledge: Knowledge) 
         return f"This evidence cannot tell who is late: {'; '.join(judgement.reasons) or 'nothing was measured'}."
     shown = [s for s in judgement.scopes if s.verdict not in UNNAMED]
     if len(shown) == 1:
-        return _upper(f"{_what(shown[0].fact)}{_because(shown[0], knowledge)}.")
+        return _upper(f"{_what(shown[0].fact, facts)}{_because(shown[0], knowledge)}.")
     total = sum(float(s.fact["loss_ms"]) for s in shown)
-    parts = [f"{_what(s.fact)}{_share(s, total)}{_because(s, knowledge)}" for s in shown]
+    parts = [f"{_what(s.fact, facts)}{_share(s, total)}{_because(s, knowledge)}" for s in shown]
     return _upper(f"{'; '.join(parts)}.")
 
 
@@ -94,18 +94,20 @@ def _healthy(facts: Sequence[Fact]) -> str:
     return f"No rank is late and nothing stands out that all lose together: {job['ranks']} ranks, {job['steps']} steps."
 
 
-def _what(scope: Fact) -> str:
+def _what(scope: Fact, facts: Sequence[Fact]) -> str:
     ms = float(scope["lateness_ms"])
     when = PATTERNS[str(scope["pattern"])].format(late=scope["late_steps"], all=scope["steps"])
     match scope["kind"]:
         case "rank":
-            return f"rank {scope['ranks']} is about {_ms(ms)} late{when}"
+            return f"rank {scope['ranks']} arrives about {_ms(ms)} late{when}"
         case "set":
-            return f"ranks {scope['ranks']} are about {_ms(ms)} late together{when}"
+            return f"ranks {scope['ranks']} arrive about {_ms(ms)} late together{when}"
         case "rotating":
             return f"ranks take turns at being late, about {_ms(float(scope['loss_ms']))} a step"
         case "common":
-            return f"all ranks lose about {_ms(float(scope['loss_ms']))} a step together"
+            step = next((f.get("step_ms") for f in facts if f.kind == "job"), None)
+            each = f"of each {_ms(float(step))} step" if step else "a step"
+            return f"all ranks lose about {_ms(float(scope['loss_ms']))} {each} together"
         case _:
             return "the job hangs"
 
@@ -114,14 +116,22 @@ def _because(scope: ScopeJudgement, knowledge: Knowledge) -> str:
     if scope.cause is None:
         live = [cause_title(b.cause, knowledge) for b in scope.live][:4]
         return f"; the cause is open ({', '.join(live)})" if live else "; the cause is open"
-    title = cause_title(scope.cause, knowledge)
     entry = knowledge.causes.get(scope.cause)
     named = entry.mechanisms.get(scope.mechanism) if entry and scope.mechanism else None
-    title = f"{title} ({named.title})" if named else title
+    clause = _clause(scope, knowledge) + (f" ({named.title})" if named else "")
     sure = scope.verdict == "established"
-    if scope.fact["kind"] == "common":
-        return f": {title}" if sure else f", probably {title}"
-    return f" because of {title}" if sure else f", probably because of {title}"
+    if scope.fact["kind"] in ("common", "hang"):
+        return f": {clause}" if sure else f", probably because {clause}"
+    return f" because {clause}" if sure else f", probably because {clause}"
+
+
+def _clause(scope: ScopeJudgement, knowledge: Knowledge) -> str:
+    """The cause as the end of a sentence: `its input is late`."""
+    kind, cause = str(scope.fact["kind"]), scope.cause or NONE
+    entry = knowledge.causes.get(cause)
+    said: dict[str, str] = {str(k): v for k, v in entry.because.items()} if entry else {}
+    template = said.get(kind) or said.get("rank") or f"of {cause_title(cause, knowledge)}"
+    return template.format(its="its" if kind == "rank" else "their")
 
 
 def _share(scope: ScopeJudgement, total_ms: float) -> str:
@@ -213,8 +223,8 @@ def _why_weaker(scope: ScopeJudgement, belief: Belief) -> str:
         return SILENT
     lead = next((b for b in scope.beliefs if b.cause != belief.cause), belief)
     if lead.probability < belief.probability:
-        return f"not weaker: it has the most for it so far ({belief.weight_db:+.0f} dB)"
-    return f"{belief.weight_db:+.0f} dB speak for it, {lead.weight_db:+.0f} dB for the leader"
+        return "the most speaks for it so far"
+    return "less speaks for it than for the first"
 
 
 def _open_mechanisms(scope: ScopeJudgement, knowledge: Knowledge) -> list[Alternative]:

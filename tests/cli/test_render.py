@@ -1,8 +1,8 @@
 """Documents as text: pictures that need no colour, many ranks binned by their worst."""
 
 from latecomer.cli.render.bars import rank_table
-from latecomer.cli.render.diagnosis import wrapped
 from latecomer.cli.render.heatmap import MOST_ROWS, heatmap, level
+from latecomer.cli.render.words import wrapped
 from latecomer.service.diagnosis.parts import Heat, RankRow
 from rich.text import Text
 

@@ -42,7 +42,7 @@ def test_L17_remote_shard_is_an_input_delay_of_rank_2() -> None:
     got = diagnose_facts(observation_L17())
     assert leads(got) in [("probable", "input_delay", (2,)), ("established", "input_delay", (2,))]
     assert got.measures.transfer_ms == 20.0
-    assert got.headline.startswith("Rank 2 is about 120 ms late in 10 of 10 steps")
+    assert got.headline.startswith("Rank 2 arrives about 120 ms late in 10 of 10 steps")
 
 
 def test_L18_the_source_label_is_a_comparison_and_mechanisms_stay_open() -> None:
@@ -111,7 +111,7 @@ def test_L04_a_mismatch_comes_before_every_performance_cause() -> None:
 
 def test_L30_the_statement_names_rank_rival_test_and_disproof() -> None:
     text = diagnose_facts(example_L31()).statement
-    for part in ("ank 2", "120 ms", "input delay", "is weaker:", "Next:", "Compare:", "It is disproved if"):
+    for part in ("ank 2", "120 ms", "its input is late", "is weaker:", "Next:", "Compare:", "It is disproved if"):
         assert part in text
 
 
