@@ -49,7 +49,7 @@ def read(
     """
     source = Source.of(where, name)
     require_text(source.head(), source)
-    if b'rank,' not in source.head().partition(b"\n")[0]:
+    if b"rank," not in source.head().partition(b"\n")[0]:
         raise InputError(
             "this summary is pooled over ranks and does not tell them apart",
             where=source.name,

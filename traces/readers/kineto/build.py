@@ -75,9 +75,7 @@ def step_table(steps: Steps, rank: int, base_us: float) -> StepTable | None:
 def span_table(kept: Collected, steps: Steps, rank: int, base_us: float) -> SpanTable | None:
     """Disjoint spans a stage: loader, forward and optimizer of the main thread, backward of whichever threads
     run it, and device time of kernels that are no collectives. None where there are none."""
-    parts = [
-        (stage, False, union(*_times(kept.marks[kind], steps.thread))) for kind, stage in _STAGE_OF.items()
-    ]
+    parts = [(stage, False, union(*_times(kept.marks[kind], steps.thread))) for kind, stage in _STAGE_OF.items()]
     parts.append(("backward", False, kept.backward.merged()))
     parts.append(("compute", True, kept.compute.merged()))
     count = sum(len(start) for _, _, (start, _) in parts)

@@ -113,7 +113,6 @@ class EventFeed:
         found = salvage(text, self._done, self.damage)
         return found.events, found.tail
 
-
     def _keep(self, text: bytes) -> None:
         """Add the top-level entries of a piece of metadata."""
         for version in (text, *mends(text)):

@@ -75,9 +75,7 @@ def _row(kernel: Kernel, launch: tuple[float, int] | None, calls: Sequence[Mark]
             dtype=row.dtype or stated.dtype,
         )
     entry = launch[0] if launch else math.nan
-    return replace(
-        row, arrival_us=kernel.start_us, end_us=kernel.end_us, host_entry_us=entry, launched_us=entry
-    )
+    return replace(row, arrival_us=kernel.start_us, end_us=kernel.end_us, host_entry_us=entry, launched_us=entry)
 
 
 def _same_operation(kernels: Sequence[Kernel], rows: Sequence[Row]) -> list[Row]:
@@ -122,9 +120,7 @@ class _Enclosing:
         self._marks: dict[int, list[Mark]] = defaultdict(list)
         for mark in sorted(marks, key=lambda mark: mark.start_us):
             self._marks[mark.thread].append(mark)
-        self._starts = {
-            thread: np.array([mark.start_us for mark in marks]) for thread, marks in self._marks.items()
-        }
+        self._starts = {thread: np.array([mark.start_us for mark in marks]) for thread, marks in self._marks.items()}
 
     def marks(self, at_us: float, thread: int) -> list[Mark]:
         """Marks around an instant on a thread, innermost first (at most four levels)."""

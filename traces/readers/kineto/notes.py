@@ -40,9 +40,7 @@ def notes(facts: Facts, feed: EventFeed) -> tuple[Note, ...]:
     """Notes on one file. Raises InputError where it held no event at all."""
     if facts.kept.events == 0:
         cause = facts.trouble or (f"the first error is {feed.damage.first}" if feed.damage.first else "it is empty")
-        raise InputError(
-            f"holds no readable event ({cause})", where=facts.source, remedy="Export the trace again."
-        )
+        raise InputError(f"holds no readable event ({cause})", where=facts.source, remedy="Export the trace again.")
     rank = facts.identity.info.rank if facts.identity.info.rank >= 0 else None
     return tuple(
         Note(code, severity, detail, file=facts.source, rank=rank, count=count, weakens=weakens)
