@@ -195,13 +195,14 @@ def _recoverable(seen: View) -> list[Recoverable]:
     matrix, late = seen.matrix, seen.lateness
     if matrix is None or late is None:
         return []
-    on_time = [matrix.ranks.index(r) for r in late.on_time]
+    row_of = {rank: row for row, rank in enumerate(matrix.ranks)}
+    on_time = [row_of[r] for r in late.on_time]
     found: list[Recoverable] = []
     for scope in seen.scopes:
         stage = leading_stage(scope)
-        rows = [matrix.ranks.index(r) for r in scope.ranks]
-        alike = same_role(matrix, roles(seen.tables), scope.ranks)
-        others = [r for r in on_time if r not in rows and r in alike] or on_time
+        rows = [row_of[r] for r in scope.ranks]
+        alike = set(same_role(matrix, roles(seen.tables), scope.ranks)).difference(rows)
+        others = [r for r in on_time if r in alike] or on_time
         if stage is None:
             continue
         one = gain(seen.sync, rows, others, stage, scope.id) if seen.sync is not None else None

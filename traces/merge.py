@@ -138,7 +138,7 @@ def _kind(part: Tables) -> str:
 def _contradictions(profiles: Sequence[Tables], others: Sequence[Tables]) -> list[Note]:
     """Input wait per rank in the profile's spans against what a log or table says."""
     said: dict[int, Floats] = {}
-    for part in others:
+    for part in others if profiles else ():
         if part.steps is not None and "input_wait_ms" in part.steps.columns:
             for rank in np.unique(part.steps.rank):
                 said[int(rank)] = part.steps.columns["input_wait_ms"][part.steps.rank == rank]

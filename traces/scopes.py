@@ -135,8 +135,9 @@ def find(matrix: StepMatrix) -> tuple[Lateness, list[LateScope], list[Stray]]:
     too_few = not matrix.summary and len(matrix.steps) < threshold("few_steps")
     if len(matrix.ranks) < 2 or too_few:  # one raw profiler step names nobody
         return late, found, strays
+    on_time = set(late.on_time)
     for i, rank in enumerate(matrix.ranks):
-        if rank in late.on_time and not _tail(late, i):
+        if rank in on_time and not _tail(late, i):
             continue
         scope, stray = _classify(matrix, late, i)
         found.extend([scope] if scope else [])
@@ -203,7 +204,8 @@ def _z(late_ms: Floats, step_ms: float) -> Floats:
 
 
 def _on_time_mask(late: Lateness, but: Sequence[int] = ()) -> Bools:
-    mask = np.array([r in late.on_time for r in late.ranks])
+    on_time = set(late.on_time)
+    mask = np.array([r in on_time for r in late.ranks])
     mask[list(but)] = False
     return mask if mask.any() else np.array([k not in but for k in range(len(late.ranks))])
 
