@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -20,6 +21,8 @@ class Format(StrEnum):
     STREAM_JSON = "stream-json"
 
 
+COLLECT_AFTER = 50_000
+"""Objects between collections: what a run loads stays until its end, so that early collections find nothing."""
 EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning in MEANINGS.items()) + "."
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -124,6 +127,7 @@ def _guarded(action: Callable[[], Exit], debug: bool) -> Exit:
 
 def main() -> None:
     """Entry point of the console script."""
+    gc.set_threshold(COLLECT_AFTER)
     try:
         app()
     except KeyboardInterrupt:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import yaml
+import msgspec.yaml
 
 from .errors import KnowledgeError
 
@@ -13,7 +14,7 @@ from .errors import KnowledgeError
 @cache
 def _table() -> dict[str, float]:
     path = Path(__file__).with_name("thresholds.yaml")
-    document = yaml.safe_load(path.read_text("utf-8"))
+    document: dict[str, dict[str, Any]] = msgspec.yaml.decode(path.read_bytes())
     for name, entry in document.items():
         if set(entry) != {"value", "unit", "source"}:
             raise KnowledgeError(f"threshold {name} needs value, unit and source", where=str(path))

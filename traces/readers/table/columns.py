@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+import msgspec.yaml
 
 SEPARATORS = re.compile(r"[\s_\-./:=*`\"']+")
 _BRACKET = re.compile(r"[\(\[\{]([^\)\]\}]*)[\)\]\}]")
@@ -43,7 +43,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The synonyms, read once."""
-    document: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("columns.yaml").read_text("utf-8"))
+    document: dict[str, Any] = msgspec.yaml.decode(Path(__file__).with_name("columns.yaml").read_bytes())
     names: dict[str, tuple[str, str]] = {}
     phrases: dict[str, tuple[str, str]] = {}
     for key, entry in document["columns"].items():
