@@ -1,4 +1,4 @@
-"""Fills the `says` of a rule: {alias.field} and {alias.field:percent|ms|count}. No attribute access, no expressions."""
+"""Fills the `says` of a rule: {alias.field} and {alias.field:percent|ms|count|than}. No attribute access."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 from ..knowledge.facts import Scalar
 
-FORMATS = ("percent", "ms", "count")
+FORMATS = ("percent", "ms", "count", "than")
 _PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _NAME = re.compile(r"([A-Za-z_]\w*)\.([A-Za-z_]\w*)(?::(\w+))?")
 
@@ -39,7 +39,8 @@ def _parts(text: str) -> tuple[str | tuple[str, str, str], ...]:
 def show(value: Scalar | None, form: str = "") -> str:
     """A value as people read it: one decimal below 100, none above, whole numbers without a point.
 
-    percent: a ratio in %; ms: with its unit; count: whole, with separators of thousands.
+    percent: a ratio in %; ms: with its unit; count: whole, with separators of thousands;
+    than: a difference in ms as a comparison, `14.7 ms shorter than` or `the same as`.
     """
     if value is None:
         return "unknown"
@@ -52,7 +53,14 @@ def show(value: Scalar | None, form: str = "") -> str:
     if form == "percent":
         share = 100 * value
         return f"{_number(share) if abs(share) < 1 else f'{share:.0f}'} %"
+    if form == "than":
+        return _than(value)
     return f"{_number(value)} ms" if form == "ms" else _number(value)
+
+
+def _than(difference_ms: float) -> str:
+    size = _number(abs(difference_ms))
+    return "the same as" if size == "0" else f"{size} ms {'longer' if difference_ms > 0 else 'shorter'} than"
 
 
 def _number(value: float) -> str:

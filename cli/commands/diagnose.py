@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ...knowledge.errors import InputError, LatecomerError, UsageError
-from ...service.diagnosis.local import diagnose_paths, diagnose_text
+from ...service.diagnosis.local import OnRead, diagnose_paths, diagnose_text
+from ...service.diagnosis.reasoner import local_reasoner
 from ...service.diagnosis.schemas import Diagnosis
+from ...service.diagnosis.service import rulebook_hash
 from ...service.evidence import size_of
 from ...service.example import JOB
 from ..exit_codes import Exit
@@ -36,8 +38,11 @@ def run(paths: Sequence[str], *, example: bool, output: str, no_color: bool, wid
     return status(diagnosis)
 
 
-def diagnosed(paths: Sequence[str], *, example: bool) -> Diagnosis:
-    """The diagnosis of what the command line names. Raises UsageError for contradictions, InputError for input."""
+def diagnosed(paths: Sequence[str], *, example: bool, on_read: OnRead | None = None) -> Diagnosis:
+    """The diagnosis of what the command line names; `on_read` hears of reading first.
+
+    Raises UsageError for contradictions, InputError for input.
+    """
     if example:
         if paths:
             raise UsageError("--example takes no PATH", remedy="Leave one of them out.")
@@ -50,10 +55,11 @@ def diagnosed(paths: Sequence[str], *, example: bool) -> Diagnosis:
         text = sys.stdin.buffer.read().decode("utf-8", errors="replace")
         if not text.strip():
             raise InputError("nothing was pasted", where="stdin", remedy="Pipe a table or a log into it.")
-        return diagnose_text(text)
+        return diagnose_text(text, on_read=on_read)
     total_bytes, files = size_of(paths)
     with reading(total_bytes, files) as progress:
-        return diagnose_paths([Path(p) if os.path.exists(p) else p for p in paths], progress=progress)
+        evidence = [Path(p) if os.path.exists(p) else p for p in paths]
+        return diagnose_paths(evidence, progress=progress, on_read=on_read)
 
 
 def status(diagnosis: Diagnosis) -> Exit:
@@ -83,10 +89,8 @@ def _write_text(diagnosis: Diagnosis, *, no_color: bool, width: int | None) -> N
 
 
 def events(diagnosis: Diagnosis) -> Iterator[tuple[str, Any]]:
-    """The events of a diagnosis, in order: init, read, fact, finding, question, diagnosis, result."""
+    """The events of a diagnosis, in order: fact, finding, question, diagnosis, result."""
     document = diagnosis.model_dump(mode="json")
-    yield "init", {key: document[key] for key in ("schema", "id", "rulebook", "evidence")}
-    yield "read", document["read_report"]
     yield from (("fact", fact) for fact in document["facts"])
     yield from (("finding", finding) for finding in document["findings"])
     yield from (("question", question) for question in document["next"]["questions"])
@@ -95,8 +99,11 @@ def events(diagnosis: Diagnosis) -> Iterator[tuple[str, Any]]:
 
 
 def _stream(paths: Sequence[str], example: bool) -> Exit:
+    """`init` at once, `read` when the files are read, the rest with the diagnosis; an error is an event too."""
+    schema = Diagnosis.model_fields["schema_"].default
+    _event("init", {"schema": schema, "rulebook": rulebook_hash(local_reasoner()), "evidence": list(paths)})
     try:
-        diagnosis = diagnosed(paths, example=example)
+        diagnosis = diagnosed(paths, example=example, on_read=lambda report: _event("read", report.model_dump()))
     except LatecomerError as error:
         _event("error", {"title": error.what, "where": error.where, "remedy": error.remedy})
         _event("result", {"verdict": None, "exit": int(status_of(error))})

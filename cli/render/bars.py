@@ -50,12 +50,14 @@ def bar(row: RankRow, longest_ms: float, width: int) -> Text:
 
 
 def rank_table(rows: Sequence[RankRow], late: Sequence[int], *, width: int) -> list[Text]:
-    """Header and a row a rank; the late ones are marked with `>`."""
+    """Header and a row a rank; the late ones are marked with `>`. Empty where nothing is known of any."""
     shown = chosen(rows, late)
     stages = [s for s in LETTERS if s != "communication" and any(s in row.stages_ms for row in shown)]
     heads = ["rank", *(TITLES.get(s, s) for s in stages), "own time", "late by", "waits"]
     body = [_cells(row, stages) for row in shown]
     used = [i for i in range(len(heads)) if i == 0 or any(cells[i] != "-" for cells in body)]
+    if len(used) == 1:
+        return []
     sizes = {i: max(len(heads[i]), *(len(cells[i]) for cells in body)) for i in used}
     gap = "  " if sum(sizes.values()) + 2 * len(used) <= width else " "
     room = min(40, width - sum(sizes.values()) - 2 * len(used) - 6)

@@ -17,6 +17,7 @@ from .words import count, named, names, percent, sentence, wrapped
 VERDICT_STYLES = {"established": "bold red", "probable": "bold yellow", "healthy": "bold green"}
 MOST_REASONS = 6
 MOST_RIVALS = 3
+MOST_NOTES = 6
 READING = "evidence-quality.reading-left-something-out"
 """Rule that repeats notes of the read report as limits; the notes have a section of their own."""
 
@@ -61,6 +62,8 @@ def _head(d: Diagnosis, width: int) -> Iterator[Text]:
 
 def _coverage(d: Diagnosis) -> str:
     m = d.measures
+    if not m.ranks:
+        return "no times of any rank"
     parts = [f"{m.ranks} of {m.ranks_expected} ranks" if (m.ranks_expected or 0) > m.ranks else count(m.ranks, "rank")]
     step = f" of {number(m.step_ms)} ms" if m.step_ms is not None else ""
     parts.append(f"{count(m.steps, 'step')}{step}" if m.steps else "one summary row a rank")
@@ -78,9 +81,9 @@ def _coverage(d: Diagnosis) -> str:
 def _pictures(d: Diagnosis, width: int, color: bool) -> list[Text]:
     late = sorted({rank for scope in d.scopes for rank in scope.ranks})
     lines: list[Text] = []
-    if d.measures.table:
-        lines += [Text("  ").append_text(line) for line in rank_table(d.measures.table, late, width=width - 2)]
-        lines.append(Text())
+    table = rank_table(d.measures.table, late, width=width - 2) if d.measures.table else []
+    if table:
+        lines += [*(Text("  ").append_text(line) for line in table), Text()]
     if late and d.measures.heat is not None and d.measures.steps != 0:
         drawn = heatmap(d.measures.heat, late, width=width - 2, color=color)
         if drawn:
@@ -122,11 +125,15 @@ def _corrections(d: Diagnosis, width: int) -> Iterator[Text]:
 def _not_shown(d: Diagnosis, width: int) -> Iterator[Text]:
     limits = [limit for limit in d.limits if _is_news(limit, d)]
     for limit in limits:
-        most = f" (at most {limit.at_most.replace('_', ' ')})" if limit.at_most in ("probable", "undetermined") else ""
+        most = f" (at most {limit.at_most})" if _capped(limit) else ""
         yield from wrapped(f"{sentence(limit.text)}{most}", width, indent="    ", first="  - ")
     said = [limit.text for limit in limits] + [finding.text for finding in d.why]
     if not any(text.endswith(" open.") for text in said):
         yield from _open_mechanisms(d, width)
+
+
+def _capped(limit: LimitDocument) -> bool:
+    return limit.at_most in ("probable", "undetermined") and "at most" not in limit.text
 
 
 def _is_news(limit: LimitDocument, d: Diagnosis) -> bool:
@@ -152,9 +159,11 @@ def _meanwhile(d: Diagnosis, width: int) -> Iterator[Text]:
 
 def _reading(d: Diagnosis, width: int) -> Iterator[Text]:
     folder = _folder(d.read_report.sources)
-    for note in d.read_report.notes:
-        if note.severity != "info":
-            yield from wrapped(_note(note, folder), width, indent="    ", first="  - ")
+    notes = dict.fromkeys(_note(note, folder) for note in d.read_report.notes if note.severity != "info")
+    for note in list(notes)[:MOST_NOTES]:
+        yield from wrapped(note, width, indent="    ", first="  - ")
+    if len(notes) > MOST_NOTES:
+        yield Text(f"    {len(notes) - MOST_NOTES} more in --format json")
 
 
 def _note(note: NoteDocument, folder: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ...knowledge.facts import Fact
@@ -14,10 +15,12 @@ from ...traces.readers.registry import read_file
 from ...traces.tables import Tables
 from . import documents
 from .reasoner import Reasoner, local_reasoner
-from .schemas import Diagnosis
+from .schemas import Diagnosis, ReadReport
 from .service import diagnose
 
 PASTED = "pasted text"
+OnRead = Callable[[ReadReport], None]
+"""Called with the report of reading, before anything is concluded."""
 
 
 def diagnose_paths(
@@ -29,25 +32,46 @@ def diagnose_paths(
     progress: Progress | None = None,
     created_at: str | None = None,
     reasoner: Reasoner | None = None,
+    on_read: OnRead | None = None,
 ) -> Diagnosis:
-    """The diagnosis of the job whose files, folders or globs are given. Raises InputError where nothing can be used."""
-    tables = read_job(paths, limits=limits, workers=workers, progress=progress)
-    return diagnose_tables(tables, answers=answers, created_at=created_at, reasoner=reasoner)
+    """The diagnosis of the job whose files, folders or globs are given. Sources below the current directory are named
+    from there. Raises InputError where nothing can be used."""
+    tables = read_job([near(p) for p in paths], limits=limits, workers=workers, progress=progress)
+    return diagnose_tables(tables, answers=answers, created_at=created_at, reasoner=reasoner, on_read=on_read)
 
 
 def diagnose_text(
-    text: str, *, answers: Sequence[Fact] = (), created_at: str | None = None, reasoner: Reasoner | None = None
+    text: str,
+    *,
+    answers: Sequence[Fact] = (),
+    created_at: str | None = None,
+    reasoner: Reasoner | None = None,
+    on_read: OnRead | None = None,
 ) -> Diagnosis:
     """The diagnosis of a pasted table or log. Raises InputError where no reader knows it."""
     tables = merge([read_file(text.encode(), name=PASTED)])
-    return diagnose_tables(tables, answers=answers, created_at=created_at, reasoner=reasoner)
+    return diagnose_tables(tables, answers=answers, created_at=created_at, reasoner=reasoner, on_read=on_read)
 
 
 def diagnose_tables(
-    tables: Tables, *, answers: Sequence[Fact] = (), created_at: str | None = None, reasoner: Reasoner | None = None
+    tables: Tables,
+    *,
+    answers: Sequence[Fact] = (),
+    created_at: str | None = None,
+    reasoner: Reasoner | None = None,
+    on_read: OnRead | None = None,
 ) -> Diagnosis:
     """The diagnosis of tables already read, and of what the engineer stated; an answer replaces a measured fact."""
+    report = documents.read_report(tables)
+    if on_read is not None:
+        on_read(report)
     measured = measure(tables, answers)
     facts = [*(f for f in measured.facts if f not in answers), *answers]
-    report = documents.read_report(tables)
     return diagnose(facts, report, measured.extras, reasoner=reasoner or local_reasoner(), created_at=created_at)
+
+
+def near(path: str | Path) -> str | Path:
+    """An absolute path below the current directory, from there; any other as it is."""
+    text = str(path)
+    here = os.path.join(os.getcwd(), "")
+    return text.removeprefix(here) if text.startswith(here) and text != here else path

@@ -101,8 +101,8 @@ def test_errors_end_with_their_status_and_no_traceback(args: tuple[str, ...], te
 def test_error_of_a_stream_is_an_event_too() -> None:
     done = latecomer("diagnose", "no/such/folder", "--format", "stream-json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [event["event"] for event in events] == ["error", "result"]
-    assert events[0]["data"]["remedy"]
+    assert [event["event"] for event in events] == ["init", "error", "result"]
+    assert events[1]["data"]["remedy"]
 
 
 def test_debug_shows_the_traceback() -> None:

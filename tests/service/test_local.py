@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from latecomer.knowledge.errors import InputError
-from latecomer.service.diagnosis.local import diagnose_paths, diagnose_text
+from latecomer.service.diagnosis.local import diagnose_paths, diagnose_text, near
 
 BESIDE = Path(__file__).resolve().parents[2] / "../shared/traces"
 LAB = Path(os.environ.get("LATECOMER_SHARED_TRACES", BESIDE)) / "lab"
@@ -46,3 +46,19 @@ def test_lab_runs_lead_to_their_cause(run: str, cause: str, ranks: tuple[int, ..
     got = diagnose_paths([LAB / run], workers=1)
     assert got.leading is not None and (got.leading.cause, got.leading.ranks) == (cause, ranks)
     assert got.recoverable is not None and got.recoverable.scope == got.leading.scope
+
+
+@pytest.mark.skipif(not LAB.exists(), reason="shared lab traces are not here")
+def test_time_that_all_lose_names_nobody() -> None:
+    got = diagnose_paths([LAB / "06_comm_limited"], workers=1)
+    assert got.leading is not None and (got.leading.scope, got.leading.ranks) == ("common", ())
+    assert got.scopes[0].ranks == () and got.scopes[0].members
+    assert all(r.becomes.ranks == () for r in got.revise_if if r.becomes.cause == got.leading.cause)
+
+
+def test_paths_below_the_current_directory_are_named_from_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert near(tmp_path / "a" / "b.csv") == "a/b.csv"
+    assert [near(p) for p in ("a", "/elsewhere/b", str(tmp_path))] == ["a", "/elsewhere/b", str(tmp_path)]

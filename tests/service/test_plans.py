@@ -53,3 +53,11 @@ def test_strict_limits_come_first_and_texts_once() -> None:
 def test_what_is_missing_is_a_limit() -> None:
     short = Judgement("insufficient_evidence", (), (), ("no job was measured",))
     assert [n.text for n in statement.limits(Inference((), (), 0), short)] == ["no job was measured"]
+
+
+def test_every_cause_ends_a_sentence_in_each_kind_of_scope() -> None:
+    """`because its input is late`, never `because of input_delay`."""
+    alike = {"set": "rank", "rotating": "rank"}
+    for name, cause in KNOWN.causes.items():
+        if name != "none_of_these":
+            assert {alike.get(kind, kind) for kind in cause.priors} <= set(cause.because), name
