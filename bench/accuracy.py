@@ -1,14 +1,16 @@
-"""Verdicts on the labelled traces, against their truth: `python bench/accuracy.py [TRACES] [--markdown]`.
+"""Verdicts on the labelled traces, against their truth: `python bench/accuracy.py [TRACES]`.
 
 TRACES (default: ../shared/traces beside the project, or LATECOMER_SHARED_TRACES) holds lab/ and public/, a folder a
 case with its truth.json. What each case counts as right is in TRUTH, written from those files; folders that are not
-listed there are shown and not counted. An innocent is a rank that a scope names and no fault was injected on.
+listed there are shown and not counted. A margin is the odds of the first cause over the next (or none of these). An
+innocent is a rank that a scope names and no fault was injected on.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -127,9 +129,9 @@ def judge(root: Path, folder: str) -> Row:
 def _told(scope: Scope) -> str:
     if not scope.causes:
         return f"{scope.id} ?"
-    first, *others = scope.causes
-    lead = first.weight_db - max((c.weight_db for c in others), default=0.0)
-    figures = f"p {first.probability:.2f}, {first.weight_db:+.0f} dB, {lead:+.0f} over the next"
+    first, second = scope.causes[:2]
+    margin_db = 10 * math.log10(first.probability / second.probability)
+    figures = f"p {first.probability:.2f}, {first.weight_db:+.0f} dB, margin {margin_db:.0f} dB"
     return f"{scope.id} {scope.verdict} {first.cause} ({figures})"
 
 
