@@ -9,9 +9,9 @@ import numpy as np
 
 from ..knowledge.facts import Fact, fact
 from ..knowledge.thresholds import threshold
+from .lateness import known_step, mean_step, sampling
 from .matrix import StepMatrix
 from .rows import RowsView
-from .scopes import known_step, mean_step, sampling
 
 COMMON = "common"
 

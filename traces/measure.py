@@ -14,9 +14,11 @@ from ..knowledge.facts import Fact
 from ..knowledge.thresholds import threshold
 from . import statements as say
 from .align import NOT_IDENTIFIABLE, Alignment, align
+from .attribute import COMPUTE_PARTS, stage_names, stage_values
 from .batches import batch_facts
 from .clocks import clock_facts, inherited_facts
 from .common import common_facts, transfer_view
+from .lateness import Lateness
 from .match import Pairing, pair
 from .matrix import StepMatrix, SyncMatrix
 from .profile import split_all, step_matrix, step_times, sync_matrix, work_spans
@@ -24,7 +26,7 @@ from .provenance import with_sources
 from .replay import Recoverable, gain, gain_from_steps
 from .roles import find_by_role, roles, same_role
 from .rows import RowsView, view_rows
-from .scopes import COMPUTE_PARTS, Lateness, LateScope, Stray, leading_stage, stage_names, stage_values
+from .scopes import LateScope, Stray, leading_stage
 from .tables import STAGES, SUMMARY, Floats, Ints, StepTable, Tables
 
 HEAT_RANKS = 64

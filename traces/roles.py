@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .lateness import Lateness
 from .matrix import StepMatrix
-from .scopes import Lateness, LateScope, Stray, find
+from .scopes import LateScope, Stray, find
 from .tables import Tables
 
 

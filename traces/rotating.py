@@ -12,8 +12,10 @@ import numpy as np
 
 from ..knowledge.facts import Fact, fact
 from ..knowledge.thresholds import threshold
+from .attribute import stage_names, stage_values
+from .lateness import known_step, sampling
 from .matrix import StepMatrix
-from .scopes import LateScope, known_step, sampling, stage_names, stage_values
+from .scopes import LateScope
 from .tables import BatchTable, Floats, Ints
 
 SCOPE = "rotating"

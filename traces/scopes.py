@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..knowledge.thresholds import threshold
+from .attribute import (
+    COMPUTE_PARTS,
+    StageExcess,
+    biggest_stage,
+    common_stage,
+    on_time_mask,
+    stage_excess,
+    stage_names,
+)
+from .lateness import Lateness, known_step, lateness, sampling
 from .matrix import StepMatrix
 from .tables import Bools, Floats
-
-COMPUTE_PARTS = ("forward", "backward")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lateness:
-    """Per rank and step, ms, against the median of the on-time ranks of that step."""
-
-    ranks: tuple[int, ...]
-    on_time: tuple[int, ...]
-    late_ms: Floats
-    noise_ms: float | None
-    mean_step_ms: float | None
-    z: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class StageExcess:
-    """A stage of the late ranks against the on-time ranks, over the same steps; ms."""
-
-    stage: str
-    excess_ms: float
-    coverage: float
-    part: str
-    late_ms: float
-    on_time_ms: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,62 +53,6 @@ class Stray:
     step: int
     lateness_ms: float
     stage: str
-
-
-def sampling(steps: int, ranks: int, *, summary: bool, rare: bool = False) -> str:
-    """How much may be concluded from so many steps (DESIGN 3.5, samples); `rare` for intermittent lateness."""
-    if summary:
-        return "summary"
-    if steps == 0:
-        return "none"
-    if steps < threshold("few_steps"):
-        return "single_step"
-    if steps < threshold("candidate_steps"):
-        return "few"
-    enough = threshold("sufficient_steps_many_ranks" if ranks > threshold("many_ranks") else "sufficient_steps")
-    if steps < (max(enough, threshold("sufficient_steps_rare")) if rare else enough):
-        return "candidate"
-    return "ample" if steps >= threshold("ample_steps") else "sufficient"
-
-
-def on_time_ranks(mean_own: Floats) -> Bools:
-    """Sort, split at the largest gap; the earlier group is on time (whoever arrives last holds the others)."""
-    order = np.argsort(mean_own, kind="stable")
-    gaps = np.diff(mean_own[order])
-    mask = np.zeros(len(mean_own), dtype=bool)
-    mask[order[: int(np.argmax(gaps)) + 1] if len(gaps) else order] = True
-    return mask
-
-
-def lateness(matrix: StepMatrix) -> Lateness:
-    """Lateness of every rank and step, its noise (1.4826 x MAD over steps, median over ranks) and the step time."""
-    mean_own = matrix.own.mean(axis=1)
-    mask = on_time_ranks(mean_own)
-    late = matrix.own - np.median(matrix.own[mask], axis=0)
-    noise: float | None = matrix.noise_hint_ms
-    if late.shape[1] >= threshold("noise_min_steps"):
-        spread = np.median(np.abs(late - np.median(late, axis=1, keepdims=True)), axis=1)
-        noise = float(1.4826 * np.median(spread))
-    on_time = tuple(r for r, ok in zip(matrix.ranks, mask, strict=True) if ok)
-    step_ms = mean_step(matrix)
-    return Lateness(matrix.ranks, on_time, late, noise, step_ms, _z(late, step_ms or 0.0))
-
-
-def mean_step(matrix: StepMatrix) -> float | None:
-    """Mean step, ms: as recorded; else the slowest rank's arrival (or stages) and the transfer."""
-    if matrix.step is not None and np.isfinite(matrix.step).all():
-        return float(matrix.step.mean())
-    reach = matrix.own.max(axis=0)
-    if matrix.basis == "arrival" and matrix.stages:
-        reach = np.maximum(reach, sum(matrix.stages.values(), np.zeros_like(matrix.own)).max(axis=0))
-    transfer = 0.0 if matrix.transfer is None else np.nan_to_num(matrix.transfer)
-    total = float(np.mean(reach + transfer))
-    return total if total > 0 else None
-
-
-def known_step(matrix: StepMatrix) -> float | None:
-    """Mean step, ms, where the evidence tells it; None where there is only a scale to compare losses with."""
-    return None if matrix.relative and matrix.step is None else mean_step(matrix)
 
 
 def find(matrix: StepMatrix) -> tuple[Lateness, list[LateScope], list[Stray]]:
@@ -174,7 +102,7 @@ def _classify(matrix: StepMatrix, late: Lateness, i: int) -> tuple[LateScope | N
     if noise is None:
         return None, []
     events = values > _event_floor(late)
-    stage = _common_stage(matrix, late, i, events)
+    stage = common_stage(matrix, late, i, events)
     if (
         events.sum() >= threshold("event_min_count")
         and stage
@@ -182,7 +110,7 @@ def _classify(matrix: StepMatrix, late: Lateness, i: int) -> tuple[LateScope | N
     ):
         return _scope(matrix, late, (i,), events, "intermittent"), []
     return None, [
-        Stray(matrix.ranks[i], int(matrix.steps[k]), float(values[k]), _biggest(matrix, late, i, k))
+        Stray(matrix.ranks[i], int(matrix.steps[k]), float(values[k]), biggest_stage(matrix, late, i, k))
         for k in np.flatnonzero(events).tolist()
         if values[k] >= 0.5 * mean
     ][:3]
@@ -191,59 +119,6 @@ def _classify(matrix: StepMatrix, late: Lateness, i: int) -> tuple[LateScope | N
 def _agree(values: Floats, matrix: StepMatrix) -> bool:
     """Fewer than five steps: all must agree (a summary row stands for many)."""
     return matrix.summary or bool((values > 0.5 * values.mean()).all())
-
-
-def _z(late_ms: Floats, step_ms: float) -> Floats:
-    """Modified z-score of each rank's median lateness among ranks (methods.md section 4). Infinite where a quarter
-    of the ranks are late, since the MAD breaks then."""
-    centre = np.median(late_ms, axis=1)
-    mad = 1.4826 * float(np.median(np.abs(centre - np.median(centre))))
-    if (centre > 0.5 * centre.max()).mean() >= 0.25:
-        return np.full(len(centre), np.inf)
-    return (centre - np.median(centre)) / max(mad, 0.001 * step_ms, 1e-9)
-
-
-def _on_time_mask(late: Lateness, but: Sequence[int] = ()) -> Bools:
-    on_time = set(late.on_time)
-    mask = np.array([r in on_time for r in late.ranks])
-    mask[list(but)] = False
-    return mask if mask.any() else np.array([k not in but for k in range(len(late.ranks))])
-
-
-def _excess_by_step(matrix: StepMatrix, late: Lateness, i: int, stage: str) -> Floats:
-    values = stage_values(matrix, stage)
-    return values[i] - np.median(values[_on_time_mask(late, (i,))], axis=0)
-
-
-def stage_values(matrix: StepMatrix, stage: str) -> Floats:
-    """A stage, or compute as the sum of its parts."""
-    if stage == "compute" and stage not in matrix.stages:
-        return matrix.stages["forward"] + matrix.stages["backward"]
-    return matrix.stages[stage]
-
-
-def stage_names(matrix: StepMatrix) -> list[str]:
-    """Stages of the matrix, with compute added where both parts are known."""
-    names = list(matrix.stages)
-    if "compute" not in names and all(p in names for p in COMPUTE_PARTS):
-        names.append("compute")
-    return names
-
-
-def _common_stage(matrix: StepMatrix, late: Lateness, i: int, events: Bools) -> str | None:
-    """The stage that covers every event."""
-    for stage in stage_names(matrix):
-        excess = _excess_by_step(matrix, late, i, stage)[events]
-        if len(excess) and (excess >= threshold("coverage_large") * late.late_ms[i][events]).all():
-            return stage
-    return None
-
-
-def _biggest(matrix: StepMatrix, late: Lateness, i: int, k: int) -> str:
-    names = stage_names(matrix)
-    if not names:
-        return "unknown"
-    return max(names, key=lambda stage: (float(_excess_by_step(matrix, late, i, stage)[k]), stage))
 
 
 def _scope(
@@ -258,7 +133,7 @@ def _scope(
     typical = float(values[steps].mean() if pattern == "intermittent" else np.median(values))
     loss = float(values[steps].sum() / len(values)) if pattern == "intermittent" else float(values.mean())
     before = 0.0 if matrix.before is None else float(np.nanmean(matrix.before[list(rows)][:, steps]))
-    before -= 0.0 if matrix.before is None else float(np.nanmean(matrix.before[_on_time_mask(late, rows)][:, steps]))
+    before -= 0.0 if matrix.before is None else float(np.nanmean(matrix.before[on_time_mask(late, rows)][:, steps]))
     return LateScope(
         ranks=tuple(matrix.ranks[i] for i in rows),
         pattern=pattern,
@@ -270,7 +145,7 @@ def _scope(
         noise_ms=late.noise_ms,
         sampling=sampling(len(matrix.steps), len(matrix.ranks), summary=matrix.summary, rare=pattern == "intermittent"),
         split=_split(len(rows), len(matrix.ranks)),
-        stages=tuple(_stage_excess(matrix, late, rows, s, steps, pattern) for s in stage_names(matrix)),
+        stages=tuple(stage_excess(matrix, late, rows, s, steps, pattern) for s in stage_names(matrix)),
         before_ms=before,
     )
 
@@ -279,33 +154,6 @@ def _split(late: int, ranks: int) -> str:
     if ranks == 2:
         return "two_ranks"
     return "even" if 2 * late == ranks else "clear"
-
-
-def _stage_excess(
-    matrix: StepMatrix,
-    late: Lateness,
-    rows: tuple[int, ...],
-    stage: str,
-    steps: Bools,
-    pattern: str,
-) -> StageExcess:
-    use = steps if pattern == "intermittent" else np.ones(len(steps), dtype=bool)
-    values = stage_values(matrix, stage)[:, use]
-    mine = float(values[list(rows)].mean())
-    others = float(np.median(values[_on_time_mask(late, rows)], axis=0).mean())
-    lateness_ms = float(late.late_ms[list(rows)][:, use].mean())
-    coverage = (mine - others) / lateness_ms if lateness_ms else 0.0
-    return StageExcess(stage, mine - others, coverage, _part(coverage, late.noise_ms, lateness_ms), mine, others)
-
-
-def _part(coverage: float, noise_ms: float | None, lateness_ms: float) -> str:
-    slack = 0.0 if noise_ms is None else threshold("late_noise_factor") * noise_ms / lateness_ms
-    tolerance = max(threshold("coverage_tolerance"), min(slack, threshold("coverage_large")))
-    if abs(coverage - 1.0) <= tolerance:
-        return "whole"
-    if coverage >= threshold("coverage_large"):
-        return "large"
-    return "some" if coverage >= threshold("coverage_some") else "none"
 
 
 def leading_stage(scope: LateScope) -> str | None:

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..knowledge.facts import Fact, fact
 from ..knowledge.thresholds import threshold
+from .lateness import known_step, sampling
 from .rotating import take_turns, turn_facts
-from .scopes import LateScope, known_step, sampling
+from .scopes import LateScope
 from .tables import SUMMARY, Note, Tables
 
 if TYPE_CHECKING:
