@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...knowledge.errors import InputError, LatecomerError, UsageError
-from ...service.diagnosis.local import OnRead, diagnose_paths, diagnose_text
+from ...service.diagnosis.local import OnRead, diagnose_paths, diagnose_text, near
 from ...service.diagnosis.reasoner import local_reasoner
 from ...service.diagnosis.schemas import Diagnosis
 from ...service.diagnosis.service import rulebook_hash
@@ -101,7 +101,8 @@ def events(diagnosis: Diagnosis) -> Iterator[tuple[str, Any]]:
 def _stream(paths: Sequence[str], example: bool) -> Exit:
     """`init` at once, `read` when the files are read, the rest with the diagnosis; an error is an event too."""
     schema = Diagnosis.model_fields["schema_"].default
-    _event("init", {"schema": schema, "rulebook": rulebook_hash(local_reasoner()), "evidence": list(paths)})
+    evidence = [str(near(JOB))] if example else list(paths)
+    _event("init", {"schema": schema, "rulebook": rulebook_hash(local_reasoner()), "evidence": evidence})
     try:
         diagnosis = diagnosed(paths, example=example, on_read=lambda report: _event("read", report.model_dump()))
     except LatecomerError as error:

@@ -55,7 +55,8 @@ def rank_table(rows: Sequence[RankRow], late: Sequence[int], *, width: int) -> l
     stages = [s for s in LETTERS if s != "communication" and any(s in row.stages_ms for row in shown)]
     heads = ["rank", *(TITLES.get(s, s) for s in stages), "own time", "late by", "waits"]
     body = [_cells(row, stages) for row in shown]
-    used = [i for i in range(len(heads)) if i == 0 or any(cells[i] != "-" for cells in body)]
+    hidden = {heads.index("own time")} if _relative(shown) else set[int]()
+    used = [i for i in range(len(heads)) if i == 0 or (i not in hidden and any(c[i] != "-" for c in body))]
     if len(used) == 1:
         return []
     sizes = {i: max(len(heads[i]), *(len(cells[i]) for cells in body)) for i in used}
@@ -73,6 +74,11 @@ def rank_table(rows: Sequence[RankRow], late: Sequence[int], *, width: int) -> l
     if len(shown) < len(rows):
         lines.append(Text(f"  ... {len(rows) - len(shown)} more ranks, none of them later"))
     return lines
+
+
+def _relative(rows: Sequence[RankRow]) -> bool:
+    """Whether own times only count from the first arrival, so that they are no durations to show."""
+    return any(row.own_time_ms == 0 and _before_wait(row) > 0 for row in rows)
 
 
 def _before_wait(row: RankRow) -> float:

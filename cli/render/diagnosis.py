@@ -110,11 +110,13 @@ def _rivals(d: Diagnosis, width: int) -> Iterator[Text]:
     places = {finding.text: place for place, finding in reversed([*enumerate(d.why[:MOST_REASONS], 1)])}
     top = d.scopes[0].id if d.scopes else ""
     rivals = [a for a in d.alternatives if a.probability is not None and a.scope == top]
+    alike: dict[str, list[str]] = {}
     for rival in rivals[:MOST_RIVALS]:
         place = places.get(rival.why_weaker)
-        reason = f"see {place}" if place else sentence(rival.why_weaker)
-        text = f"{named(rival.cause, titles)} ({percent(rival.probability or 0.0)}): {reason}"
-        yield from wrapped(text, width, indent="    ", first="  - ")
+        said = alike.setdefault(f"see {place}" if place else sentence(rival.why_weaker), [])
+        said.append(f"{named(rival.cause, titles)} ({percent(rival.probability or 0.0)})")
+    for reason, causes in alike.items():
+        yield from wrapped(f"{', '.join(causes)}: {reason}", width, indent="    ", first="  - ")
 
 
 def _corrections(d: Diagnosis, width: int) -> Iterator[Text]:
@@ -125,15 +127,17 @@ def _corrections(d: Diagnosis, width: int) -> Iterator[Text]:
 def _not_shown(d: Diagnosis, width: int) -> Iterator[Text]:
     limits = [limit for limit in d.limits if _is_news(limit, d)]
     for limit in limits:
-        most = f" (at most {limit.at_most})" if _capped(limit) else ""
+        most = f" (at most {limit.at_most})" if _capped(limit, d) else ""
         yield from wrapped(f"{sentence(limit.text)}{most}", width, indent="    ", first="  - ")
     said = [limit.text for limit in limits] + [finding.text for finding in d.why]
     if not any(text.endswith(" open.") for text in said):
         yield from _open_mechanisms(d, width)
 
 
-def _capped(limit: LimitDocument) -> bool:
-    return limit.at_most in ("probable", "undetermined") and "at most" not in limit.text
+def _capped(limit: LimitDocument, d: Diagnosis) -> bool:
+    """Whether the limit holds a verdict down that is given here, and does not say so itself."""
+    bears = limit.scope in ("job", *(scope.id for scope in d.scopes))
+    return bears and limit.at_most in ("probable", "undetermined") and "at most" not in limit.text
 
 
 def _is_news(limit: LimitDocument, d: Diagnosis) -> bool:

@@ -14,7 +14,7 @@ from ...rules.weigh import NONE, Belief, kind_of
 from .documents import UNNAMED, cause_title, finding_document
 from .schemas import Alternative, ExperimentDocument, FindingDocument, LimitDocument, Next
 
-SILENT = "nothing in this evidence speaks for it"
+SILENT = "without support in this evidence"
 MOST_RIVALS = 4
 FEWEST_RIVALS = 2
 MOST_REASONS = 8
@@ -207,12 +207,12 @@ def _rival(scope: ScopeJudgement, belief: Belief, knowledge: Knowledge) -> Alter
         scope=scope.scope,
         cause=belief.cause,
         probability=round(belief.probability, 4),
-        why_weaker=_why_weaker(scope, belief),
+        why_weaker=_why_weaker(scope, belief, knowledge),
         would_need=entry.would_need if entry else "",
     )
 
 
-def _why_weaker(scope: ScopeJudgement, belief: Belief) -> str:
+def _why_weaker(scope: ScopeJudgement, belief: Belief, knowledge: Knowledge) -> str:
     leader = scope.belief(scope.cause or "")
     said = {a.finding.id for a in leader.supporting} if leader else set()
     against = sorted(belief.opposing, key=lambda a: a.finding.id in said)
@@ -224,7 +224,7 @@ def _why_weaker(scope: ScopeJudgement, belief: Belief) -> str:
     lead = next((b for b in scope.beliefs if b.cause != belief.cause), belief)
     if lead.probability < belief.probability:
         return "the most speaks for it so far"
-    return "less speaks for it than for the first"
+    return f"less speaks for it than for {cause_title(lead.cause, knowledge)}"
 
 
 def _open_mechanisms(scope: ScopeJudgement, knowledge: Knowledge) -> list[Alternative]:

@@ -79,3 +79,17 @@ def test_paragraphs_keep_their_width() -> None:
     lines = plain(list(wrapped("word " * 60, 50, indent="    ", first="  - ")))
     assert max(map(len, lines)) <= 50
     assert lines[0].startswith("  - word")
+
+
+def test_own_times_that_count_from_the_first_arrival_are_no_durations() -> None:
+    rows = [row(0, 8, 0).model_copy(update={"own_time_ms": 0.0}), row(1, 128, 120)]
+    assert "own" not in plain(rank_table(rows, [1], width=80))[0].split()
+
+
+def test_no_table_where_nothing_is_known_of_any_rank() -> None:
+    empty = RankRow(rank=0, stages_ms={}, own_time_ms=None, lateness_ms=None, wait_ms=None)
+    assert rank_table([empty], [], width=80) == []
+
+
+def test_no_heat_map_of_a_single_step() -> None:
+    assert heatmap(heat(4, 1, 2, 120.0), [2], width=80, color=False) == []

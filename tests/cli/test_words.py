@@ -8,7 +8,7 @@ from latecomer.cli.render.progress import ranks_in
 from latecomer.cli.render.revisions import MOST_OUTCOMES
 from latecomer.cli.render.words import percent, ranks
 from latecomer.service.diagnosis.local import diagnose_text
-from latecomer.service.diagnosis.schemas import Diagnosis, NoteDocument, ReadReport
+from latecomer.service.diagnosis.schemas import Diagnosis, LimitDocument, NoteDocument, ReadReport
 
 ROWS = "rank input compute arrival\n0 20 180 200\n1 20 180 200\n2 140 180 320\n3 20 180 200\n"
 
@@ -76,3 +76,17 @@ def test_progress_counts_ranks_by_the_names_of_files() -> None:
     files = [Path("rank0.pt.trace.json"), Path("rank_12.log"), Path("rank0.log"), Path("notes.txt")]
     assert ranks_in(files) == ", 2 ranks"
     assert ranks_in(files[3:]) == ""
+
+
+def test_a_cap_is_shown_only_where_it_bears_on_a_verdict_given_here(summary: Diagnosis) -> None:
+    limits = tuple(
+        LimitDocument(text=f"about {scope}", rule="test.x", scope=scope, at_most="probable")
+        for scope in ("common", "rank:2", "job")
+    )
+    lines = lines_of(summary.model_copy(update={"limits": limits}))
+    start = lines.index("Not shown") + 1
+    assert lines[start : start + 3] == [
+        "  - about common.",
+        "  - about rank:2. (at most probable)",
+        "  - about job. (at most probable)",
+    ]
