@@ -9,7 +9,7 @@ import numpy as np
 
 from ..knowledge.facts import Fact, fact
 from ..knowledge.thresholds import threshold
-from .lateness import known_step, mean_step, sampling
+from .lateness import known_step, sampling
 from .matrix import StepMatrix
 from .rows import RowsView
 
@@ -88,8 +88,8 @@ def _transfer_fact(moved: Transfer) -> Fact:
 def _uniform(matrix: StepMatrix | None, rows: RowsView | None) -> dict[str, tuple[float, float]]:
     """{stage: (smallest share of the step over ranks, median ms)}."""
     if matrix is not None:
-        stages, step = matrix.stages, mean_step(matrix)
-    elif rows is not None and rows.stages:
+        stages, step = matrix.stages, known_step(matrix)
+    elif rows is not None and len(rows.stages) > 1:
         stages = rows.stages
         step = float(sum(v.mean() for v in stages.values()))
     else:

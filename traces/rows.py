@@ -64,9 +64,16 @@ def view_rows(table: StepTable) -> RowsView:
         ranks, steps, own, {n: v for n, v in stages.items() if n not in equal}, None, wait, transfer,
         None if step is None or not np.isfinite(step).all() else step.mean(axis=0),
         basis, bool(steps[0] == SUMMARY), _noise_hint(table),
-        relative=basis == "arrival" and "arrival" not in columns,
+        relative="step" not in columns and _from_elsewhere(columns, basis, equal),
     )  # fmt: skip
     return RowsView(matrix, stages, ranks, steps, {} if basis != "stage" else equal)
+
+
+def _from_elsewhere(columns: Mapping[str, Floats], basis: Basis, equalised: Mapping[str, object]) -> bool:
+    """Whether `own` leaves out parts of the step, so that it does not tell the step's length."""
+    if basis == "arrival":
+        return "arrival" not in columns
+    return bool(equalised) or sum(name in columns for name in BEFORE_SYNC) < 2
 
 
 def _complete_steps(columns: Mapping[str, Floats]) -> Bools:

@@ -214,3 +214,8 @@ def test_ranks_of_other_pipeline_stages_are_not_compared() -> None:
     staged = replace(tables, ranks=tuple(replace(i, pipeline_stage=i.rank // 2) for i in tables.ranks))
     assert one(measure(tables), "scope")["kind"] == "set"
     assert not of(measure(staged), "scope")
+
+
+def test_one_stage_alone_tells_no_share_of_the_step() -> None:
+    measured = measure(rows(input_wait=[20.0, 20.0, 20.0, 20.0]))
+    assert not of(measured, "scope") and one(measured, "job").get("step_ms") is None

@@ -189,3 +189,24 @@ def test_collective_summary_wait_per_call() -> None:
     tables = collective_summary.read(text.encode(), name="summary")
     assert tables.steps is not None and tables.steps.columns["wait_ms"].tolist() == [2.0, 0.0]
     assert tables.steps.columns["communication_ms"].tolist() == [3.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ranks 0-3 reach the all-reduce at 200 ms, rank 4 at 320 ms",
+        "rank 4 gets there at 320, everybody else 200",
+        "rank 4 enters the allreduce at 320 ms, the others at 200 ms",
+    ],
+)
+def test_L38_reaching_a_collective_is_an_arrival_and_no_duration(text: str) -> None:
+    steps = read_text(text, name="chat").steps
+    assert steps is not None and "communication_ms" not in steps.columns
+    late = {int(r): v for r, v in zip(steps.rank, steps.columns["arrival_ms"], strict=True)}
+    assert late[4] == 320 and late[0] == 200
+
+
+def test_waiting_for_data_is_input_wait() -> None:
+    steps = read_text("rank 2 waits about 140 ms for data, the rest 20", name="chat").steps
+    assert steps is not None and list(steps.columns) == ["input_wait_ms"]
+    assert steps.columns["input_wait_ms"].tolist() == [20, 20, 140]

@@ -64,6 +64,14 @@ class _Context:
     unused: list[str] = field(default_factory=list)
 
 
+_WAITS_FOR_INPUT = re.compile(
+    rf"\bwait(?:s|ed|ing)?\s+((?:about|around|some|roughly|~)?\s*{NUMBER}(?:\s*(?:-|–|to)\s*{NUMBER})?\s*\w{{0,12}})"
+    r"\s+(?:for|on)\s+(?:its\s+|the\s+|their\s+)?(?:next\s+)?(?:data|inputs?|batch(?:es)?|loaders?)\b",
+    re.IGNORECASE,
+)
+"""The measure stands behind its value: `waits about 140 ms for data`."""
+
+
 def read(lines: Sequence[tuple[int, str]], name: str) -> Said:
     """Statements of prose lines (number, text) as rows; never raises."""
     found: list[Statement] = []
@@ -103,7 +111,7 @@ def read(lines: Sequence[tuple[int, str]], name: str) -> Said:
 def _clauses(line: str, context: _Context) -> list[str]:
     """Clauses of a line; those that name what ranks read are taken as source labels."""
     clauses = []
-    for clause in _CLAUSES.split(line):
+    for clause in _CLAUSES.split(_WAITS_FOR_INPUT.sub(r"input wait \1", line)):
         if not (_READS.search(clause) and _sources(clause, context)):
             clauses.append(clause)
     return clauses
