@@ -85,7 +85,8 @@ def _pictures(d: Diagnosis, width: int, color: bool) -> list[Text]:
     if table:
         lines += [*(Text("  ").append_text(line) for line in table), Text()]
     if late and d.measures.heat is not None and d.measures.steps != 0:
-        drawn = heatmap(d.measures.heat, late, width=width - 2, color=color)
+        last = max((row.rank for row in d.measures.table), default=None)
+        drawn = heatmap(d.measures.heat, late, width=width - 2, color=color, last_rank=last)
         if drawn:
             lines += [*(Text("  ").append_text(line) for line in drawn), Text()]
     return lines

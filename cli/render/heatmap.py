@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from ...service.diagnosis.schemas import Heat
+from ...service.diagnosis.schemas import HEAT_ROWS, Heat
 
 RAMP = " .:-=+*#%@"
 UNKNOWN = "?"
@@ -35,8 +35,9 @@ def level(value: float | None, top: float) -> int:
     return min(len(RAMP) - 1, max(1, round(value / top * (len(RAMP) - 1))))
 
 
-def heatmap(heat: Heat, late: Sequence[int], *, width: int, color: bool) -> list[Text]:
-    """A row a rank (or run of ranks), a column a step (or run of steps); rows with a late rank are marked."""
+def heatmap(heat: Heat, late: Sequence[int], *, width: int, color: bool, last_rank: int | None = None) -> list[Text]:
+    """A row a rank (or run of ranks), a column a step (or run of steps); rows with a late rank are marked. `last_rank`
+    ends the last row where rows are runs."""
     top = worst([cell for row in heat.lateness_ms for cell in row])
     if top is None or top <= 0 or len(heat.steps) < FEWEST_STEPS:
         return []
@@ -46,16 +47,22 @@ def heatmap(heat: Heat, late: Sequence[int], *, width: int, color: bool) -> list
     lines = [Text(f"lateness in each step: blank none, {half}{RAMP[-1]} {top:.0f} ms")]
     for row in rows:
         cells = [worst([heat.lateness_ms[r][c] for r in row for c in column]) for column in columns]
-        lines.append(_line(heat, row, cells, late, top, color))
+        name, marked = _name(heat, row, late, last_rank)
+        lines.append(_line(name, cells, marked, top, color))
     return lines
 
 
-def _line(heat: Heat, row: range, cells: Row, late: Sequence[int], top: float, color: bool) -> Text:
+def _name(heat: Heat, row: range, late: Sequence[int], last_rank: int | None) -> tuple[str, bool]:
+    """Ranks of a row as people write them, and whether a late one is among them."""
     first = heat.ranks[row.start]
-    end = heat.ranks[row.stop] if row.stop < len(heat.ranks) else None
-    last = first if end is None and len(row) == 1 else (end - 1 if end is not None else heat.ranks[-1])
+    last = heat.ranks[row.stop - 1]
+    if len(heat.ranks) == HEAT_ROWS:
+        last = heat.ranks[row.stop] - 1 if row.stop < HEAT_ROWS else max(last, last_rank or 0)
     marked = any(first <= rank <= last for rank in late)
-    name = str(first) if last == first else f"{first}-{last}"
+    return (str(first) if last == first else f"{first}-{last}"), marked
+
+
+def _line(name: str, cells: Row, marked: bool, top: float, color: bool) -> Text:
     line = Text(f"{'>' if marked else ' '} {name:>9} |", style="bold" if marked and color else "")
     for cell in cells:
         place = level(cell, top)

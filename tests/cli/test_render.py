@@ -93,3 +93,18 @@ def test_no_table_where_nothing_is_known_of_any_rank() -> None:
 
 def test_no_heat_map_of_a_single_step() -> None:
     assert heatmap(heat(4, 1, 2, 120.0), [2], width=80, color=False) == []
+
+
+def test_the_last_run_of_ranks_ends_with_the_last_rank() -> None:
+    rows = tuple((0.0, 9.0 if r == 63 else 0.0) for r in range(64))
+    runs = Heat(ranks=tuple(range(0, 256, 4)), steps=(0, 1), lateness_ms=rows)
+    last = plain(heatmap(runs, [255], width=80, color=False, last_rank=255))[-1]
+    assert last.split("|")[0].split() == [">", "244-255"]
+
+
+def test_a_rank_that_is_missing_is_not_named() -> None:
+    few = Heat(ranks=(1, 3), steps=(0, 1), lateness_ms=((0.0, 0.0), (5.0, 5.0)))
+    assert [line.split("|")[0].split()[-1] for line in plain(heatmap(few, [3], width=80, color=False))[1:]] == [
+        "1",
+        "3",
+    ]
