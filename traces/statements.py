@@ -9,6 +9,7 @@ import numpy as np
 
 from ..knowledge.facts import Fact, fact
 from ..knowledge.thresholds import threshold
+from .common import transfer_view
 from .lateness import known_step, sampling
 from .rotating import take_turns, turn_facts
 from .scopes import LateScope
@@ -163,6 +164,7 @@ def scope_facts(seen: View) -> list[Fact]:
         found.append(_scope_fact(scope, seen))
         found.extend(_stage_facts(scope))
         found.extend(_recurrence(scope))
+        found.extend(_missing_may_be_later(scope, seen))
     if seen.matrix is not None:
         turns = take_turns(seen.matrix, seen.scopes, seen.tables.batches)
         found.extend(turn_facts(seen.matrix, turns, rank_text(seen.ranks)) if turns else [])
@@ -183,6 +185,16 @@ def scope_facts(seen: View) -> list[Fact]:
             for r, w in zip(matrix.ranks, matrix.wait.mean(axis=1), strict=True)
         )
     return found
+
+
+def _missing_may_be_later(scope: LateScope, seen: View) -> list[Fact]:
+    """With a rank missing, transfer is an upper bound: it holds whatever the missing rank came later still."""
+    expected = max((info.world_size or 0 for info in seen.tables.ranks), default=0)
+    moved = None if seen.matrix is None else transfer_view(seen.matrix)
+    if moved is None or all(r in seen.ranks for r in range(expected)) or moved.mean_ms < scope.lateness_ms:
+        return []
+    told = {"scope": scope.id, "lateness_ms": scope.lateness_ms, "transfer_ms": moved.mean_ms}
+    return [fact("missing_may_be_later", told)]
 
 
 def _scope_fact(scope: LateScope, seen: View) -> Fact:

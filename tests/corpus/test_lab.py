@@ -73,3 +73,22 @@ def test_the_first_step_is_set_aside() -> None:
 def test_L18_the_source_label_is_a_comparison_to_make() -> None:
     found = diagnosed("lab/02_input_stall_rank2")
     assert any("cold_store" in limit.text and "not a cause" in limit.text for limit in found.limits)
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "07_divergent_order",
+        "07b_skipped_collective",
+        "07c_skipped_last_collective",
+        "08_exhausted_iterator",
+        "08b_exhausted_barrier",
+        "08c_exhausted_exit",
+        "09_worker_exception",
+        "09b_worker_exception_exit",
+    ],
+)
+def test_L05_a_job_that_hung_is_never_healthy_and_names_no_slow_rank(folder: str) -> None:
+    found = diagnosed(f"lab/{folder}")
+    assert found.verdict == "insufficient_evidence" and not causes(found).get("rank:2")
+    assert found.leading is None or found.leading.cause is None

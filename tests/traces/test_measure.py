@@ -219,3 +219,14 @@ def test_ranks_of_other_pipeline_stages_are_not_compared() -> None:
 def test_one_stage_alone_tells_no_share_of_the_step() -> None:
     measured = measure(rows(input_wait=[20.0, 20.0, 20.0, 20.0]))
     assert not of(measured, "scope") and one(measured, "job").get("step_ms") is None
+
+
+def test_a_missing_rank_may_be_later_than_a_small_lateness() -> None:
+    from dataclasses import replace
+
+    def without_a_rank(by_ms: float) -> Measured:
+        tables = meet(late_input(by_ms=by_ms), transfer_ms=10.0)
+        return measure(replace(tables, ranks=tuple(replace(i, world_size=5) for i in tables.ranks)))
+
+    assert of(without_a_rank(5.0), "missing_may_be_later")
+    assert not of(without_a_rank(30.0), "missing_may_be_later")
