@@ -80,7 +80,7 @@ def decided(found: Diagnosis) -> dict[str, str]:
     named = {}
     for scope in found.scopes:
         settled = scope.verdict in ("established", "probable")
-        if settled or scope.kind in ("rank", "set"):
+        if settled or (scope.verdict == "undetermined" and scope.kind in ("rank", "set")):
             named[_place(scope)] = scope.causes[0].cause if settled else "?"
     return named
 

@@ -37,6 +37,7 @@ def transfer_view(matrix: StepMatrix) -> Transfer | None:
     mean, step = float(values.mean()), known_step(matrix)
     wait = 0.0 if matrix.wait is None else float(matrix.wait.mean(axis=1).max())
     low, high = (float(v) for v in np.percentile(values, [10, 90]))
+    low, high = low - matrix.transfer_half_ms, high + matrix.transfer_half_ms
     steady = bool(high - low <= 0.5 * float(np.median(values))) if len(values) >= 3 else None
     share = mean / step if step else 0.0
     measured = matrix.step is not None

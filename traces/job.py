@@ -46,7 +46,7 @@ def find_files(paths: Sequence[str | Path]) -> list[Path]:
             if not matches:
                 raise InputError("there is no such file or folder", where=str(given), remedy="Check the path.")
             found.extend(Path(m) for m in matches if Path(m).is_file())
-    unique = list(dict.fromkeys(found))
+    unique = sorted(dict.fromkeys(found))
     if len(unique) > MAX_FILES:
         raise InputError(f"{len(unique)} files are more than {MAX_FILES}", where=str(paths[0]))
     return unique

@@ -19,7 +19,7 @@ class StepMatrix:
     `own` that lies before the step's own start (work of the previous step's tail). `wait` is time inside
     collectives before the last arrival, `transfer` (steps,) what remains of them, `step` (steps,) the step time.
     `steps` is [SUMMARY] for one row a rank. `noise_hint` is the half range of a typed range, where given.
-    `relative`: `own` does not start with the step (it was told from waits), so it says nothing of the step time.
+    `transfer_half_ms` is half of a range that was typed for the transfer. `relative`: `own` does not start with the step (it was told from waits), so it says nothing of the step time.
     """
 
     ranks: tuple[int, ...]
@@ -35,6 +35,7 @@ class StepMatrix:
     noise_hint_ms: float | None = None
     profile: bool = False
     relative: bool = False
+    transfer_half_ms: float = 0.0
 
     def pick(self, columns: Ints | Bools) -> StepMatrix:
         """The same matrix with only some steps."""
@@ -56,6 +57,7 @@ class StepMatrix:
             self.noise_hint_ms,
             self.profile,
             self.relative,
+            self.transfer_half_ms,
         )
 
     def only(self, rows: Sequence[int]) -> StepMatrix:

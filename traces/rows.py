@@ -64,6 +64,7 @@ def view_rows(table: StepTable) -> RowsView:
         ranks, steps, own, {n: v for n, v in stages.items() if n not in equal}, None, wait, transfer,
         None if step is None or not np.isfinite(step).all() else step.mean(axis=0),
         basis, bool(steps[0] == SUMMARY), _noise_hint(table),
+        transfer_half_ms=_half_range(table, "transfer_ms"),
         relative="step" not in columns and _from_elsewhere(columns, basis, equal),
     )  # fmt: skip
     return RowsView(matrix, stages, ranks, steps, {} if basis != "stage" else equal)
@@ -85,9 +86,15 @@ def _complete_steps(columns: Mapping[str, Floats]) -> Bools:
     return good if good.any() else np.ones(len(good), dtype=bool)
 
 
+def _half_range(table: StepTable, name: str) -> float:
+    widths = table.half_range_ms.get(name)
+    return float(np.nanmax(widths)) if widths is not None and np.isfinite(widths).any() else 0.0
+
+
 def _noise_hint(table: StepTable) -> float | None:
     """Half of the widest typed range: what one step may differ from the figure that was given."""
-    widths = [np.nanmax(w) for w in table.half_range_ms.values() if len(w) and np.isfinite(w).any()]
+    ranges = {n: w for n, w in table.half_range_ms.items() if n != "transfer_ms"}
+    widths = [np.nanmax(w) for w in ranges.values() if len(w) and np.isfinite(w).any()]
     return float(max(widths)) if widths else None
 
 

@@ -79,7 +79,7 @@ def _coverage(d: Diagnosis) -> str:
 
 
 def _pictures(d: Diagnosis, width: int, color: bool) -> list[Text]:
-    late = sorted({rank for scope in d.scopes for rank in scope.ranks})
+    late = sorted({rank for s in d.scopes if s.verdict != "insufficient_evidence" for rank in s.ranks})
     lines: list[Text] = []
     table = rank_table(d.measures.table, late, width=width - 2) if d.measures.table else []
     if table:

@@ -32,7 +32,9 @@ def headline(judgement: Judgement, facts: Sequence[Fact], knowledge: Knowledge) 
     if judgement.verdict == "healthy":
         return _healthy(facts)
     if judgement.verdict == "insufficient_evidence":
-        return f"This evidence cannot tell who is late: {'; '.join(judgement.reasons) or 'nothing was measured'}."
+        # of a scope that was capped the cap is the reason; what else is weak about it does not matter any more
+        reasons = [r.rstrip(".") for r in (judgement.reasons[-1:] if judgement.scopes else judgement.reasons)]
+        return f"This evidence cannot tell who is late: {'; '.join(reasons) or 'nothing was measured'}."
     shown = [s for s in judgement.scopes if s.verdict not in UNNAMED]
     if len(shown) == 1:
         return _upper(f"{_what(shown[0].fact, facts)}{_because(shown[0], knowledge)}.")

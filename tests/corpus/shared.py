@@ -22,8 +22,9 @@ def diagnosed(folder: str) -> Diagnosis:
 
 
 def named(found: Diagnosis) -> set[int]:
-    """Every rank that any scope holds responsible."""
-    return {r for s in found.scopes if s.kind in ("rank", "set") for r in s.ranks}
+    """Every rank that a scope with a verdict holds responsible."""
+    judged = [s for s in found.scopes if s.verdict != "insufficient_evidence"]
+    return {r for s in judged if s.kind in ("rank", "set") for r in s.ranks}
 
 
 def causes(found: Diagnosis) -> dict[str, str | None]:
