@@ -19,7 +19,8 @@ class StepMatrix:
     `own` that lies before the step's own start (work of the previous step's tail). `wait` is time inside
     collectives before the last arrival, `transfer` (steps,) what remains of them, `step` (steps,) the step time.
     `steps` is [SUMMARY] for one row a rank. `noise_hint` is the half range of a typed range, where given.
-    `transfer_half_ms` is half of a range that was typed for the transfer. `relative`: `own` does not start with the step (it was told from waits), so it says nothing of the step time.
+    `transfer_half_ms` is half of a range that was typed for the transfer.
+    `relative`: `own` does not start with the step (it was told from waits), so it says nothing of the step time.
     """
 
     ranks: tuple[int, ...]
