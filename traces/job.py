@@ -32,7 +32,7 @@ def find_files(paths: Sequence[str | Path]) -> list[Path]:
         path = Path(given)
         if path.is_dir():
             inside = sorted(
-                p for p in (*path.glob("*"), *path.glob("*/*")) if p.is_file() and not p.name.startswith(".")
+                p for p in (*path.glob("*"), *path.glob("*/*")) if not p.is_dir() and not p.name.startswith(".")
             )
             if not inside:
                 raise InputError(
@@ -45,7 +45,7 @@ def find_files(paths: Sequence[str | Path]) -> list[Path]:
             matches = sorted(glob.glob(os.path.expanduser(str(given))))
             if not matches:
                 raise InputError("there is no such file or folder", where=str(given), remedy="Check the path.")
-            found.extend(Path(m) for m in matches if Path(m).is_file())
+            found.extend(Path(m) for m in matches if not Path(m).is_dir())
     unique = sorted(dict.fromkeys(found))
     if len(unique) > MAX_FILES:
         raise InputError(f"{len(unique)} files are more than {MAX_FILES}", where=str(paths[0]))

@@ -97,3 +97,9 @@ def test_a_gzip_bomb_is_refused(tmp_path: Path) -> None:
     body = b'{"traceEvents": [' + b" " * (200 << 20)
     (tmp_path / "rank0.json.gz").write_bytes(gzip.compress(body, 9))
     refused(tmp_path)
+
+
+def test_a_dangling_link_is_reported(tmp_path: Path) -> None:
+    (spoiled(tmp_path, bytes) / "rank9.json").symlink_to(tmp_path / "gone.json")
+    found = diagnose_paths([tmp_path])
+    assert any("rank9" in note.file for note in found.read_report.notes)
