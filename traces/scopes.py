@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -187,8 +186,3 @@ def _alike(a: LateScope, b: LateScope) -> bool:
     shared = set(a.late_steps) & set(b.late_steps)
     together = len(shared) >= 0.8 * max(len(a.late_steps), len(b.late_steps))
     return same and together and b.lateness_ms <= 1.2 * a.lateness_ms
-
-
-def parts_by_stage(scope: LateScope) -> Mapping[str, StageExcess]:
-    """Stage excesses by stage."""
-    return {s.stage: s for s in scope.stages}
