@@ -75,6 +75,9 @@ def knowledge_page(known: Knowledge) -> Iterator[str]:
     yield "\n## Misconceptions\n"
     for name, wrong in known.misconceptions.items():
         yield f"- **{name}**: {_line(wrong.belief)}  \n  {_line(wrong.answer)} {_line(wrong.instead)}"
+    yield "\n## Symptoms\n"
+    for name, symptom in known.symptoms.items():
+        yield f"- **{name}**: {_line(symptom.text)}"
     yield "\n## Kinds of facts\n"
     for name, kind in known.facts.items():
         yield f"- **{name}**: {_line(kind.doc)} Fields: {', '.join(kind.fields)}."

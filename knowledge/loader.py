@@ -13,7 +13,7 @@ import yaml
 
 from .errors import KnowledgeError
 from .facts import Scalar
-from .model import Cause, Experiment, FactKind, Knowledge, Misconception, Mitigation, Question, ScopeKind
+from .model import Cause, Experiment, FactKind, Knowledge, Misconception, Mitigation, Question, ScopeKind, Symptom
 from .vocabulary import check_value, fill_template
 
 _SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -26,8 +26,8 @@ _Entry = TypeVar("_Entry")
 
 
 def load(directory: Path | None = None) -> Knowledge:
-    """Knowledge of a directory with facts, causes, questions, experiments, mitigations and misconceptions as YAML;
-    the built-in one without an argument. Raises KnowledgeError (file:line) for anything malformed or dangling."""
+    """Knowledge of a directory with facts, causes, questions, experiments, mitigations, misconceptions and symptoms as
+    YAML; the built-in one without an argument. Raises KnowledgeError (file:line) for anything malformed or dangling."""
     return _load(directory or Path(__file__).parent)
 
 
@@ -50,12 +50,14 @@ def _load(directory: Path) -> Knowledge:
     experiments = _read(directory / "experiments.yaml", Experiment)
     mitigations = _read(directory / "mitigations.yaml", Mitigation)
     misconceptions = _read(directory / "misconceptions.yaml", Misconception)
+    symptoms = _read(directory / "symptoms.yaml", Symptom)
     _check_facts(facts)
-    for document in (causes, questions, experiments, mitigations, misconceptions):
+    for document in (causes, questions, experiments, mitigations, misconceptions, symptoms):
         _check_clauses(document)
     _check_questions(questions, facts)
     _check_experiments(experiments, facts, causes)
-    return Knowledge(facts, causes, questions, experiments, mitigations, misconceptions, _priors(causes))
+    _check_symptoms(symptoms, facts)
+    return Knowledge(facts, causes, questions, experiments, mitigations, misconceptions, symptoms, _priors(causes))
 
 
 def _read(path: Path, entry: type[_Entry]) -> _Document[_Entry]:
@@ -130,6 +132,19 @@ def _check_experiments(
         for outcome in experiment.outcomes:
             _check_templates(f"{name}.{outcome.id}", outcome.facts, facts, where)
             _check_own_outcome(name, outcome.id, outcome.facts, where)
+
+
+def _check_symptoms(symptoms: _Document[Symptom], facts: Mapping[str, FactKind]) -> None:
+    for name, symptom in symptoms.items():
+        where = symptoms.where(name)
+        if not symptom.said and not symptom.log:
+            raise KnowledgeError(f"{name}: has neither words nor a log line to know it by", where=where)
+        for pattern in symptom.log:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise KnowledgeError(f"{name}: {pattern!r} is no regular expression ({error})", where=where) from error
+        _check_templates(name, symptom.facts, facts, where)
 
 
 def _check_own_outcome(name: str, outcome: str, templates: Iterable[Mapping[str, object]], where: str) -> None:

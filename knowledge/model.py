@@ -134,6 +134,21 @@ class Misconception(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clauses: list[str] = []
 
 
+class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something seen without a number, as people say it and as logs print it.
+
+    `said`: patterns of words that stand in one sentence in any order; `a|b` are alternatives, `a_b` adjacent words,
+    `a*` a beginning, `!a` must not stand there. `log`: regular expressions for one line; a group named `rank` names
+    the rank it is about. It means the fact `symptom` and, if given, `facts` (`$ranks` is filled).
+    """
+
+    text: str
+    said: list[str] = []
+    log: list[str] = []
+    facts: list[FactTemplate] = []
+    clauses: list[str] = []
+
+
 @dataclass(frozen=True, slots=True)
 class Knowledge:
     """Everything under knowledge/, validated. `priors[kind]` sums to 1 over causes and none_of_these."""
@@ -144,6 +159,7 @@ class Knowledge:
     experiments: Mapping[str, Experiment]
     mitigations: Mapping[str, Mitigation]
     misconceptions: Mapping[str, Misconception]
+    symptoms: Mapping[str, Symptom]
     priors: Mapping[str, Mapping[str, float]]
 
     @property

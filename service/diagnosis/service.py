@@ -82,6 +82,7 @@ def rulebook_hash(reasoner: Reasoner) -> str:
         knowledge.experiments,
         knowledge.mitigations,
         knowledge.misconceptions,
+        knowledge.symptoms,
     )
     known = b"".join(msgspec.json.encode(dict(part), order="deterministic") for part in parts)
     return _digest(reasoner.book_sha256, hashlib.sha256(known).hexdigest())

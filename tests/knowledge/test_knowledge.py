@@ -12,7 +12,7 @@ from latecomer.knowledge import KnowledgeError, load
 from latecomer.knowledge.loader import NONE_OF_THESE
 
 SCOPE = {"scope": "rank:2", "ranks": "2", "lateness_ms": 120.0}
-FILES = ("facts", "causes", "questions", "experiments", "mitigations", "misconceptions")
+FILES = ("facts", "causes", "questions", "experiments", "mitigations", "misconceptions", "symptoms")
 HERE = Path(latecomer.knowledge.__file__).parent
 
 

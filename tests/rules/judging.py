@@ -22,7 +22,7 @@ def knowledge(
     """Three performance causes and a correctness cause, all as likely as none of these (0.2 each)."""
     even = dict.fromkeys((*CAUSES, "none_of_these"), 0.2)
     priors: dict[str, dict[str, float]] = dict.fromkeys(("rank", "set", "common", "rotating", "hang"), even)
-    return Knowledge(vocabulary(), {}, questions or {}, experiments or {}, {}, {}, priors)
+    return Knowledge(vocabulary(), {}, questions or {}, experiments or {}, {}, {}, {}, priors)
 
 
 def scope(name: str = "rank:2", **values: Scalar) -> Fact:

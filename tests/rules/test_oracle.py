@@ -28,7 +28,7 @@ BASES = 240
 
 
 def toy_knowledge() -> Knowledge:
-    return Knowledge(KINDS, {}, {}, {}, {}, {}, {})
+    return Knowledge(KINDS, {}, {}, {}, {}, {}, {}, {})
 
 
 def constant(rnd: random.Random, name: str) -> Any:
