@@ -18,9 +18,8 @@ UNKNOWN = "unknown"
 _SENTENCE = re.compile(r"\n+|(?<=[.!?;])\s+")
 _WORD = re.compile(r"[a-z0-9_µ%]+(?:[-/'.+][a-z0-9_%]+)*")
 _RANKS = re.compile(r"\b(?:ranks?|gpus?|workers?)\s*#?\s*(\d{1,6}(?:\s*(?:-|–|,|and|&|to)\s*\d{1,6})*)", re.IGNORECASE)
-_NEGATIONS = frozenset(
-    "no not never without nor cannot can't isn't doesn't don't wasn't weren't aren't didn't won't hasn't".split()
-)
+_DENIED = ("isn't", "doesn't", "don't", "wasn't", "weren't", "aren't", "didn't", "won't", "hasn't", "can't")
+_NEGATIONS = frozenset(("no", "not", "never", "without", "nor", "cannot", *_DENIED))
 _ENDINGS = ("ing", "ed", "es", "s")
 
 
