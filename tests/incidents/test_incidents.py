@@ -1,0 +1,49 @@
+"""Public incidents told in words: no forbidden claim ever, the verdict that the label allows, the right questions.
+
+What is missed is listed with its reason, and an entry that is reached has to go.
+"""
+
+from __future__ import annotations
+
+import pytest
+from latecomer.knowledge import load
+
+from .incident import incidents
+from .judged import judged
+from .labels import CLAIMS, QUESTIONS
+
+MISSED_VERDICTS: dict[str, str] = {}
+"""Id -> why the verdict is another."""
+MISSED_QUESTIONS: dict[str, str] = {}
+"""Id -> why none of the questions that must be asked is among the first three."""
+IDS = [incident.id for incident in incidents()]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_no_forbidden_claim(name: str) -> None:
+    assert judged(name).forbidden == ()
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_the_verdict_is_allowed(name: str) -> None:
+    found = judged(name)
+    assert found.verdict != (name in MISSED_VERDICTS), (found.diagnosis.verdict, found.diagnosis.headline)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_question_that_must_be_asked_is_among_the_first(name: str) -> None:
+    found = judged(name)
+    assert found.ask != (name in MISSED_QUESTIONS), found.questions
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_no_other_rank_is_named(name: str) -> None:
+    assert judged(name).ranks
+
+
+def test_the_labels_are_read_and_what_is_missed_is_few() -> None:
+    assert {text for i in incidents() for text in i.expected.must_not_claim} <= set(CLAIMS)
+    assert {label for i in incidents() for label in i.expected.must_ask} <= set(QUESTIONS)
+    assert set().union(*QUESTIONS.values()) <= set(load().questions)
+    assert set(MISSED_VERDICTS) | set(MISSED_QUESTIONS) <= set(IDS)
+    assert max(len(MISSED_VERDICTS), len(MISSED_QUESTIONS)) <= 0.15 * len(IDS)
