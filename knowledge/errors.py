@@ -4,7 +4,11 @@ LatecomerError
 |- KnowledgeError   a knowledge or rule document is wrong (file and line)
 |- InputError       evidence cannot be used (file and place)
 |- EngineError      an inference failed or ran past a limit
-`- UsageError       the caller asked for something that does not exist
+|- StoreError       sessions cannot be read or written now
+|- ConflictError    somebody else wrote to the session meanwhile
+|- UnreachableError the service does not answer
+`- UsageError       the caller asked for something that contradicts itself
+   `- NotFoundError or that does not exist
 """
 
 from __future__ import annotations
@@ -39,3 +43,19 @@ class EngineError(LatecomerError):
 
 class UsageError(LatecomerError):
     """The request names something that does not exist or contradicts itself."""
+
+
+class NotFoundError(UsageError):
+    """The session, revision, question or rule that is named does not exist."""
+
+
+class ConflictError(LatecomerError):
+    """The session has another revision than the writer saw; nothing was written."""
+
+
+class StoreError(LatecomerError):
+    """The store does not answer, or refuses to write."""
+
+
+class UnreachableError(LatecomerError):
+    """The service cannot be reached, or went away in the middle of an answer."""
