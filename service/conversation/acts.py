@@ -8,6 +8,9 @@ from typing import Literal
 
 from ...knowledge.facts import Fact
 from ...knowledge.model import Knowledge
+from ...traces.told import Statement
+
+__all__ = ["Act", "Context", "Statement"]
 
 Topic = Literal[
     "why",
@@ -54,19 +57,6 @@ class Context:
     live: tuple[str, ...] = ()
     contested: str = ""
     evidence_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A number about ranks. `who`: 5 or 0-3,7 or others, all; `column`: of traces.tables.STEP_COLUMNS or a count
-    (samples, tokens, padded_tokens, max_len); times in ms; `step` -1: over the steps; `relative`: more than the others."""
-
-    who: str
-    column: str
-    value: float
-    half_range: float = 0.0
-    step: int = -1
-    relative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +167,5 @@ class Unread:
 
 
 Act = (
-    Measures
-    | Pasted
-    | Told
-    | Answered
-    | Unknown
-    | Skipped
-    | Asked
-    | TakenBack
-    | Corrected
-    | Revised
-    | Trusted
-    | Unread
+    Measures | Pasted | Told | Answered | Unknown | Skipped | Asked | TakenBack | Corrected | Revised | Trusted | Unread
 )
