@@ -62,18 +62,22 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One outcome class of a question: what a person says, and the facts it means."""
+    """One outcome class of a question: what a person says, and the facts it means.
+
+    `words` answer the question while it is open; `said` (patterns as in Symptom) answer it before it was asked."""
 
     id: str
     text: str
     facts: list[FactTemplate] = []
     words: list[str] = []
+    said: list[str] = []
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One piece of evidence to ask for. At most four answers. `cost` is minutes of an engineer.
 
     `settled_by`: a fact pattern; where the evidence holds a match (for the scope), it is not asked.
+    `measure`: what a bare number says as its answer, a column of a table such as arrival_ms.
     """
 
     text: str
@@ -82,6 +86,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers: list[Answer]
     settled_by: list[FactTemplate]
     example: str = ""
+    measure: str = ""
     clauses: list[str] = []
 
 
@@ -125,12 +130,12 @@ class Mitigation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Misconception(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A belief users state, and the answer to it. `words`: phrases that state it."""
+    """A belief users state, and the answer to it. `said`: patterns (see Symptom) that state it."""
 
     belief: str
     answer: str
     instead: str
-    words: list[str]
+    said: list[str]
     clauses: list[str] = []
 
 
@@ -138,7 +143,7 @@ class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something seen without a number, as people say it and as logs print it.
 
     `said`: patterns of words that stand in one sentence in any order; `a|b` are alternatives, `a_b` adjacent words,
-    `a*` a beginning, `!a` must not stand there. `log`: regular expressions for one line; a group named `rank` names
+    `a*` a beginning, `!a` must not stand there, `^a` first. `log`: regular expressions for one line; a group named `rank` names
     the rank it is about. It means the fact `symptom` and, if given, `facts` (`$ranks` is filled).
     """
 

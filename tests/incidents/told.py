@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -13,6 +14,7 @@ from latecomer.service.diagnosis.reasoner import local_reasoner
 from latecomer.service.diagnosis.schemas import Diagnosis, QuestionDocument
 from latecomer.service.diagnosis.service import diagnose
 from latecomer.traces.merge import merge
+from latecomer.traces.patterns import Words, says
 from latecomer.traces.readers.registry import read_file
 from latecomer.traces.symptoms import find_symptoms
 from latecomer.traces.tables import Tables
@@ -61,7 +63,7 @@ def facts_in(text: str, turn: int = 1) -> list[Fact]:
             filled = knowledge.fill(template, {"scope": "common", "ranks": seen.ranks, "lateness_ms": 0.0})
             found.append(fact(filled.kind, dict(filled.values), quality="stated", source=source))
     for name, belief in knowledge.misconceptions.items():
-        if any(words.lower() in text.lower() for words in belief.words):
+        if any(says(belief.said, Words(line)) for line in re.split(r"\n+|(?<=[.!?;])\s+", text)):
             found.append(fact("claim", {"misconception": name}, quality="stated", source=source))
     return found
 

@@ -76,7 +76,7 @@ def test_L29_every_policy_has_a_mitigation() -> None:
 def test_L34_L35_L38_L43_misconceptions_have_words_and_answers() -> None:
     found = load().misconceptions
     assert {"network_blame", "equal_batch_count", "stack_frame", "unaligned_clocks", "averages"} <= set(found)
-    assert all(entry.words and entry.answer and entry.instead for entry in found.values())
+    assert all(entry.said and entry.answer and entry.instead for entry in found.values())
 
 
 @pytest.mark.parametrize(

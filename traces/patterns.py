@@ -1,0 +1,136 @@
+"""Patterns of words: which words a sentence has to hold, in any order and with small typos. Pure.
+
+`a b` both stand in the sentence; `a|b` one of them; `a_b` adjacent; `a*` a word that begins so; `!a` must not stand
+there; `^a` only as the first word. A word that is denied shortly before ("not slow") does not count, unless the
+pattern itself speaks of a negation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
+
+NEAR = 2
+"""How many words before a word a negation may stand."""
+TYPO_LENGTH = 7
+"""Shortest word in which one wrong letter is forgiven."""
+_WORD = re.compile(r"[a-z0-9_µ%]+(?:[-/'.+][a-z0-9_%]+)*|[,;:()]|--|–")
+_DENIED = ("isnt", "doesnt", "dont", "wasnt", "werent", "arent", "didnt", "wont", "hasnt", "havent", "cant", "couldnt")
+_NEGATIONS = frozenset(("no", "not", "never", "without", "nor", "cannot", *_DENIED))
+_OPENERS = frozenset("so and but ok okay well hm hmm hey please then also btw now um uh actually".split())
+_ENDINGS = ("ing", "ed", "es", "s")
+
+Places = dict[int, int]
+"""Where a phrase begins and the place after its end."""
+Term = tuple[bool, bool, tuple[tuple[str, ...], ...]]
+"""Whether it has to stand there, whether only at the beginning, and its alternatives: words that follow each other."""
+
+
+class Words:
+    """The words of a sentence, indexed once for many patterns."""
+
+    __slots__ = ("_at", "_broken", "_first", "_known", "start", "words")
+
+    def __init__(self, text: str) -> None:
+        words: list[str] = []
+        self._broken: set[int] = set()
+        for word in _WORD.findall(text.lower().replace("’", "'")):
+            if word in ",;:()–" or word == "--":
+                self._broken.add(len(words))
+            else:
+                words.append(word.replace("'", ""))
+        self.words = tuple(words)
+        self.start = next((at for at, word in enumerate(words) if word not in _OPENERS), 0)
+        self._at: dict[str, list[int]] = {}
+        self._first: dict[str, list[int]] = {}
+        for at, word in enumerate(words):
+            self._at.setdefault(_stem(word), []).append(at)
+            self._first.setdefault(word[:1], []).append(at)
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def places(self, term: str) -> tuple[int, ...]:
+        """Where one word of a pattern stands."""
+        found = self._known.get(term)
+        if found is None:
+            found = self._known[term] = self._search(term)
+        return found
+
+    def denied(self, at: int) -> bool:
+        """Whether a negation stands shortly before this word, in the same part of the sentence."""
+        for before in range(at - 1, max(-1, at - NEAR - 1), -1):
+            if before + 1 in self._broken:
+                return False
+            if self.words[before] in _NEGATIONS:
+                return True
+        return False
+
+    def _search(self, term: str) -> tuple[int, ...]:
+        if term.endswith("*"):
+            stem = term[:-1]
+            return tuple(at for at in self._first.get(term[:1], ()) if self.words[at].startswith(stem))
+        found = self._at.get(_stem(term), [])
+        if len(term) < TYPO_LENGTH:
+            return tuple(found)
+        return tuple(at for at in self._first.get(term[:1], ()) if at in found or one_typo(term, self.words[at]))
+
+
+def says(patterns: Iterable[str], words: Words) -> bool:
+    """Whether the sentence fits one of the patterns."""
+    return any(match(pattern, words) is not None for pattern in patterns)
+
+
+def match(pattern: str, words: Words) -> frozenset[int] | None:
+    """The places of the words that fit the pattern, or None."""
+    used: set[int] = set()
+    parsed, denies = terms(pattern)
+    for wanted, first, alternatives in parsed:
+        found = next((places for a in alternatives if (places := _stands(a, words, denies, first))), None)
+        if wanted != (found is not None):
+            return None
+        used.update(found or ())
+    return frozenset(used)
+
+
+@cache
+def terms(pattern: str) -> tuple[tuple[Term, ...], bool]:
+    """The terms of a pattern, and whether it speaks of a negation."""
+    parsed: list[Term] = []
+    for text in pattern.lower().replace("’", "'").replace("'", "").split():
+        bare = text.removeprefix("!")
+        alternatives = tuple(tuple(a.split("_")) for a in bare.removeprefix("^").split("|"))
+        parsed.append((bare == text, bare.startswith("^"), alternatives))
+    denies = any(wanted and _NEGATIONS.intersection(a) for wanted, _, some in parsed for a in some)
+    return tuple(parsed), denies
+
+
+def _stands(phrase: tuple[str, ...], words: Words, denies: bool, first: bool) -> tuple[int, ...] | None:
+    for at in words.places(phrase[0]):
+        if first and at != words.start and at != 0:
+            continue
+        if all(at + i in words.places(term) for i, term in enumerate(phrase) if i) and (denies or not words.denied(at)):
+            return tuple(range(at, at + len(phrase)))
+    return None
+
+
+@lru_cache(maxsize=8192)
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+@lru_cache(maxsize=65536)
+def one_typo(first: str, second: str) -> bool:
+    """Whether two words differ by one letter that is wrong, missing, added, or swapped with its neighbour."""
+    if abs(len(first) - len(second)) > 1 or first[:1] != second[:1]:
+        return False
+    start = next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+    if start is None:
+        return True
+    a, b = first[start:], second[start:]
+    return a[1:] == b[1:] or a == b[1:] or a[1:] == b or (a[:2] == b[1::-1] and a[2:] == b[2:])
