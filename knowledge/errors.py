@@ -54,7 +54,7 @@ class ConflictError(LatecomerError):
 
 
 class StoreError(LatecomerError):
-    """The store does not answer, or refuses to write."""
+    """The store cannot be opened, does not answer, or refuses to write. Never names a password."""
 
 
 class UnreachableError(LatecomerError):

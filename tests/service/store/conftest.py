@@ -1,0 +1,1 @@
+from .databases import database_url as database_url
