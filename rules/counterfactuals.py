@@ -105,6 +105,26 @@ def explore(now: Reasoned, knowledge: Knowledge, infer: Infer, *, most_runs: int
     )
 
 
+def ask(
+    now: Reasoned, knowledge: Knowledge, infer: Infer, skip: frozenset[tuple[str, str]] = frozenset()
+) -> tuple[Assessment, ...]:
+    """The questions worth asking now, best first, without those in `skip` (id and scope); much less work than
+    `explore`. Those that no rule put forward are assessed only where none that a rule did is worth asking."""
+    questions = [c for c in candidates(now.facts, now.judgement, now.inference, knowledge) if c.kind == "question"]
+    questions = [c for c in questions if (c.id, c.scope) not in skip]
+    proposed = [c for c in questions if c.proposed]
+    found = _asked(proposed, now, knowledge, infer)
+    return found or _asked([c for c in questions if not c.proposed], now, knowledge, infer)
+
+
+def _asked(questions: Sequence[Candidate], now: Reasoned, knowledge: Knowledge, infer: Infer) -> tuple[Assessment, ...]:
+    supposed = _distinct(questions, now.facts)
+    runs = [with_facts(now.facts, added, knowledge) for added in supposed]
+    judged = (judge(facts, made, knowledge) for facts, made in zip(runs, infer(runs) if runs else (), strict=True))
+    after = dict(zip(supposed, judged, strict=True))
+    return _ranked([_assess(c, after, now.judgement) for c in questions], "question", now.judgement)
+
+
 # ---- assessing a candidate -------------------------------------------------------------------------------
 
 

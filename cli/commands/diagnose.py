@@ -14,7 +14,6 @@ from ...knowledge.errors import InputError, LatecomerError, UsageError
 from ...service.diagnosis.local import OnRead, diagnose_paths, diagnose_text, near
 from ...service.diagnosis.reasoner import local_reasoner
 from ...service.diagnosis.schemas import Diagnosis
-from ...service.diagnosis.service import rulebook_hash
 from ...service.evidence import size_of
 from ...service.example import JOB
 from ..exit_codes import Exit
@@ -102,7 +101,7 @@ def _stream(paths: Sequence[str], example: bool) -> Exit:
     """`init` at once, `read` when the files are read, the rest with the diagnosis; an error is an event too."""
     schema = Diagnosis.model_fields["schema_"].default
     evidence = [str(near(JOB))] if example else list(paths)
-    _event("init", {"schema": schema, "rulebook": rulebook_hash(local_reasoner()), "evidence": evidence})
+    _event("init", {"schema": schema, "rulebook": local_reasoner().rulebook, "evidence": evidence})
     try:
         diagnosis = diagnosed(paths, example=example, on_read=lambda report: _event("read", report.model_dump()))
     except LatecomerError as error:

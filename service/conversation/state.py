@@ -89,7 +89,10 @@ def _after(state: SessionState, turn: int, event: AnyEvent) -> SessionState:
             older = _without(state.evidence, event.replaces) if event.replaces else state.evidence
             return replace(state, evidence=(*older, Held(turn, event)))
         case EvidenceWithdrawn():
-            return replace(state, evidence=_without(state.evidence, event.id))
+            gone = state.held(event.id)
+            again = {tuple(gone.given.answers)} if gone else set()
+            left = _without(state.evidence, event.id)
+            return replace(state, evidence=left, asked=frozenset(k for k in state.asked if k not in again))
         case QuestionAsked():
             shown = tuple((str(a[0]), str(a[1])) for a in event.answers)
             now = OpenQuestion(event.question, event.scope, shown)

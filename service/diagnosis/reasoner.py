@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+
+import msgspec
 
 from ...knowledge.facts import Fact
 from ...knowledge.loader import load
@@ -18,11 +21,28 @@ from ...rules.model import Inference
 @dataclass(frozen=True, slots=True)
 class Reasoner:
     """The knowledge, the hash of the rule book, and inference with that book on sets of facts (in process or in a
-    pool)."""
+    pool). `rulebook`: sha256 of the rules and of the knowledge they refer to."""
 
     knowledge: Knowledge
     book_sha256: str
     infer: Infer
+    rulebook: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = self.knowledge
+        parts = (
+            known.facts,
+            known.causes,
+            known.questions,
+            known.experiments,
+            known.mitigations,
+            known.misconceptions,
+            known.symptoms,
+        )
+        digest = hashlib.sha256(self.book_sha256.encode())
+        for part in parts:
+            digest.update(msgspec.json.encode(dict(part), order="deterministic"))
+        object.__setattr__(self, "rulebook", digest.hexdigest())
 
 
 @cache

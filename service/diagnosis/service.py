@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-
-import msgspec
+from dataclasses import dataclass
 
 from ...knowledge.facts import Fact
-from ...rules.counterfactuals import explore, reason
+from ...rules.counterfactuals import Reasoned, explore, reason
 from ...traces.measure import Extras
 from . import documents, plans, statement
 from .reasoner import Reasoner
-from .schemas import Diagnosis, FactDocument, ReadReport
+from .schemas import Diagnosis, FactDocument, Measures, ReadReport
 
 NOTHING_READ = ReadReport(sources=(), notes=())
 NO_EXTRAS = Extras()
@@ -25,26 +24,28 @@ def diagnose(
     *,
     reasoner: Reasoner,
     created_at: str | None = None,
+    now: Reasoned | None = None,
 ) -> Diagnosis:
     """The diagnosis of one job from its facts.
 
     `extras` are figures that are not facts; `created_at` is ISO 8601 and left out where equal evidence has to give
-    an equal document. Raises KnowledgeError for a fact outside the vocabulary and EngineError from `infer`.
+    an equal document; `now` is the reasoning over the same facts where it is at hand. Raises KnowledgeError for a fact
+    outside the vocabulary and EngineError from `infer`.
     """
     knowledge, infer = reasoner.knowledge, reasoner.infer
     evidence = documents.canonical(facts, knowledge)
-    now = reason(evidence, knowledge, infer)
+    now = now or reason(evidence, knowledge, infer)
     cf = explore(now, knowledge, infer)
     judgement, inference = now.judgement, now.inference
     rivals = statement.alternatives(judgement, knowledge)
     steps = plans.next_steps(cf, judgement, knowledge)
     published = tuple(documents.fact_document(f) for f in evidence)
-    rules_hash, evidence_hash = rulebook_hash(reasoner), _hash_of(published)
+    rules_hash, evidence_hash = reasoner.rulebook, _hash_of(published)
+    figures = documents.measures(evidence, extras)
     gains = documents.recoverables(extras)
     lead = documents.leading(judgement)
-    figures = documents.measures(evidence, extras)
     return Diagnosis(
-        id=_digest(rules_hash, evidence_hash, figures.model_dump_json(), read_report.model_dump_json()),
+        id=_identity(rules_hash, evidence_hash, figures, read_report),
         created_at=created_at,
         rulebook=rules_hash,
         evidence=evidence_hash,
@@ -72,20 +73,25 @@ def diagnose(
     )
 
 
-def rulebook_hash(reasoner: Reasoner) -> str:
-    """sha256 of the rules and of the knowledge they refer to."""
-    knowledge = reasoner.knowledge
-    parts = (
-        knowledge.facts,
-        knowledge.causes,
-        knowledge.questions,
-        knowledge.experiments,
-        knowledge.mitigations,
-        knowledge.misconceptions,
-        knowledge.symptoms,
-    )
-    known = b"".join(msgspec.json.encode(dict(part), order="deterministic") for part in parts)
-    return _digest(reasoner.book_sha256, hashlib.sha256(known).hexdigest())
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The hashes of a document: its own id, its evidence and its rule book."""
+
+    id: str
+    evidence: str
+    rulebook: str
+
+
+def identify(evidence: Sequence[Fact], read_report: ReadReport, extras: Extras, *, reasoner: Reasoner) -> Identity:
+    """The hashes that `diagnose` would give for canonical evidence, without its work."""
+    rules_hash = reasoner.rulebook
+    evidence_hash = _hash_of(documents.fact_document(f) for f in evidence)
+    figures = documents.measures(evidence, extras)
+    return Identity(_identity(rules_hash, evidence_hash, figures, read_report), evidence_hash, rules_hash)
+
+
+def _identity(rules_hash: str, evidence_hash: str, figures: Measures, read_report: ReadReport) -> str:
+    return _digest(rules_hash, evidence_hash, figures.model_dump_json(), read_report.model_dump_json())
 
 
 def _hash_of(facts: Iterable[FactDocument]) -> str:

@@ -24,6 +24,7 @@ PATTERNS = {
     "single": " in one step",
     "first_steps": " in the first steps only",
     "summary": "",
+    "told": "",
 }
 
 
@@ -96,7 +97,18 @@ def _healthy(facts: Sequence[Fact]) -> str:
     return f"No rank is late and nothing stands out that all lose together: {job['ranks']} ranks, {job['steps']} steps."
 
 
+TOLD = {
+    "common": "all ranks lose time together",
+    "rotating": "now one rank is late, now another",
+    "hang": "the job hangs",
+}
+"""What a scope is about that was told without a number."""
+
+
 def _what(scope: Fact, facts: Sequence[Fact]) -> str:
+    if scope["pattern"] == "told":
+        which = "one of the ranks" if scope["ranks"] == "unknown" else f"rank {scope['ranks']}"
+        return TOLD.get(str(scope["kind"]), "some of the ranks are slow" if scope["kind"] == "set" else f"{which} is late")
     ms = float(scope["lateness_ms"])
     when = PATTERNS[str(scope["pattern"])].format(late=scope["late_steps"], all=scope["steps"])
     match scope["kind"]:
