@@ -52,12 +52,21 @@ class Said:
 
 
 @dataclass(slots=True)
+class Memory:
+    """What earlier sentences leave behind for one that names no measure or no rank: `rank 2 input 140. others 20`."""
+
+    column: Column | None = None
+    who: ranks.Ranks | None = None
+
+
+@dataclass(slots=True)
 class _Context:
-    """What holds while a line is read."""
+    """What holds while a line is read. `carried`: the measure of an earlier sentence."""
 
     line: int
     who: ranks.Ranks | None = None
     column: Column | None = None
+    carried: Column | None = None
     step: int = SUMMARY
     found: list[Statement] = field(default_factory=list)
     sources: list[tuple[ranks.Ranks, str, int]] = field(default_factory=list)
@@ -106,6 +115,20 @@ def read(lines: Sequence[tuple[int, str]], name: str) -> Said:
         "log-lines", "info", f"{skipped} lines are log messages or too long; not read as data", name, count=skipped
     )
     return replace(said, notes=(*said.notes, note))
+
+
+def sentence(text: str, memory: Memory) -> tuple[list[Statement], list[tuple[ranks.Ranks, str]], list[str]]:
+    """Statements of one sentence, what ranks read, and numbers that found no measure or rank; updates the memory."""
+    context = _Context(0, who=memory.who, carried=memory.column)
+    if len(text) > LONGEST_LINE or _LOG_LINE.search(text):
+        return [], [], []
+    if not _keyed(text, context):
+        for clause in _clauses(text, context):
+            context.column = None
+            _read_clause(tuple(tokens(clause)), context)
+            context.carried = context.column or context.carried
+    memory.column, memory.who = context.carried, context.who
+    return _last_named(context.found), [(who, words) for who, words, _ in context.sources], context.unused
 
 
 def _clauses(line: str, context: _Context) -> list[str]:
@@ -205,6 +228,7 @@ def _follows(word: Token, column: Column | None, token: Token) -> bool:
 
 
 def _record(token: Token, column: Column | None, who: ranks.Ranks | None, relative: bool, context: _Context) -> None:
+    column = column or context.carried
     if column is None or column.kind not in ("time", "count"):
         context.unused.append(token.text)
         return

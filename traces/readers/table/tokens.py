@@ -21,6 +21,7 @@ COUNT = rf"\d[\d,]*|{'|'.join(WORD_NUMBERS)}"
 ON = re.compile(r"(?:on|for|of|in)", re.IGNORECASE)
 """Ranks after one of these belong to the number before them."""
 _INNER = ("ids", "more_than_one", "at", "unit", "suffix")
+_NOT_MEASURED = r"hours?|hrs?|days?|weeks?|months?|times|epochs?|layers?|percent|million|billion|[ap]m|o'clock"
 _RANK_WORD = r"(?:ranks?|gpus?|workers?)"
 
 
@@ -42,13 +43,16 @@ def _pattern() -> re.Pattern[str]:
     unit = rf"(?:\s*{unit_pattern()})?"
     one = rf"(?:[~≈<>]\s*)?{NUMBER}{unit}(?:\s*(?:±|\+/-|-|–|—|\bto\b|\.\.)\s*{NUMBER}{unit})?"
     people = r"ranks|gpus|workers"
+    spelled = "|".join(_SPELLED_OUT)
     on = rf"(?:\b{ON.pattern}\s+)?"
     parts = {
         "counted": rf"(?<![\w.])(?:{COUNT})\s+(?:\w+\s+){{0,2}}?(?:steps|iterations|{people}|nodes|hosts|percent)\b",
-        "others": rf"{on}\b(?:all\s+|the\s+)*(?:others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest|remaining\s+(?:{people})"
-        r"|every(?:body|one)\s+else|(?:its|their)\s+peers|peers)\b",
+        "others": rf"{on}\b(?:all\s+|the\s+)*(?:other\s+(?:{spelled}|\d{{1,4}}(?=\s*(?:{people})|\s+(?:\w+\s+){{0,2}}~?\d))"
+        rf"(?:\s+(?:{people}))?|others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest(?:\s+of\s+(?:them|the\s+(?:{people})))?"
+        rf"|remaining(?:\s+(?:{spelled}|\d{{1,4}}))?(?:\s+(?:{people}|ones))?|every(?:body|one|thing)\s+else"
+        r"|(?:its|their)\s+peers|peers)\b",
         "all": rf"{on}\b(?:all(?:\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{people}))"
-        r"|(?:every|each)\s+(?:rank|gpu|worker)|everyone)\b",
+        r"|(?:every|each)\s+(?:rank|gpu|worker)|everyone|everywhere|all\s+of\s+them)\b",
         "last": rf"{on}\b(?:the\s+)?last\s+{_RANK_WORD}\b(?!\s+arriv)",
         "who": rf"{on}"
         r"\b(?:rank|gpu|worker)(?P<more_than_one>s)?\s*[=:#]?\s*"
@@ -62,10 +66,16 @@ def _pattern() -> re.Pattern[str]:
         rf"(?:\s*[(\[](?P<unit>{unit_pattern()})[)\]])?(?:_(?P<suffix>ms|us|ns|s)\b)?",
         "list": rf"(?<![\w.])(?:{one})(?:\s*/\s*(?:{one}))++(?!\w)",
         "alien": rf"\b[A-Za-z][\w.]*(?:\([a-z]+\))?\s*=\s*{NUMBER}",
-        "value": rf"(?<![\w.%])(?:{one})(?![\w]|\s*(?:%|[kKMGT]i?B\b|Gbps|GB|MHz|GHz|TFLOP|°|W\b|x\b))",
+        "value": rf"(?<![\w.%])(?:{one})(?![\w]|\s*(?:%|[kKMGT]i?B\b|Gbps|GB|MHz|GHz|TFLOP|°|W\b|x\b"
+        rf"|(?:{_NOT_MEASURED})\b)|\s+ago\b)",
         "comma": r",(?!\d)|\bwhile\b|\bbut\b",
     }
     return re.compile("|".join(f"(?P<{name}>{part})" for name, part in parts.items()), re.IGNORECASE)
+
+
+def unspent(clause: str) -> str:
+    """The clause without its tokens."""
+    return _pattern().sub(" ", clause)
 
 
 def _spelled(name: str) -> str:
