@@ -35,6 +35,8 @@ VERSION = 1
 _MARK = b"latecomer-tables"
 _LEVEL = 1  # of zlib: higher ones take several times longer to save a few per cent
 _FED = 1 << 14  # compressed bytes at a time: what they expand to is judged before the next
+_MOST_CELLS = 1 << 25
+"""Ranks times steps: measures lay the rows out so, and 8,192 ranks by 4,096 steps are enough for any job."""
 _REMEDY = "Read the files again with the version of latecomer that the service runs."
 
 T = TypeVar("T", bound=str)
@@ -223,6 +225,9 @@ def _check(tables: Tables) -> None:
             raise _unusable(f"steps have no column {min(unknown)!r}")
         _even("steps", steps)
         _within("steps.origin", steps.origin, -1, sources)
+        rows = len(steps.rank)
+        if rows**2 > _MOST_CELLS and len(np.unique(steps.rank)) * len(np.unique(steps.step)) > _MOST_CELLS:
+            raise _unusable("the rows of steps are spread over too many ranks and steps")
     if (spans := tables.spans) is not None:
         _even("spans", spans)
         _within("spans.stage", spans.stage, 0, len(STAGES))

@@ -141,6 +141,12 @@ def test_bytes_that_are_no_tables_are_refused() -> None:
     assert "damaged" in refused(sealed(b"\x91" * 100_000))
 
 
+def test_few_rows_spread_over_a_huge_table_are_refused() -> None:
+    steps = rows(step=np.ones(8000)).steps
+    assert steps is not None
+    assert "too many ranks and steps" in refused(encode(Tables(steps=replace(steps, step=steps.rank))))
+
+
 def test_an_array_shorter_than_it_says_is_refused() -> None:
     packed = codec._DECODER.decode(payload(encode(EVERYTHING)))
     assert packed.spans is not None
