@@ -126,4 +126,4 @@ def shared_unit(parts: list[str]) -> tuple[Quantity, ...]:
 
 def count_of(word: str) -> int:
     """`ten`, `300` or `1,024` as a number."""
-    return WORD_NUMBERS.get(word.lower()) or int(plain(word.replace(",", "")))
+    return WORD_NUMBERS.get(word.lower()) or int(min(plain(word.replace(",", "")), 1e15))

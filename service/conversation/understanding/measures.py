@@ -1,0 +1,174 @@
+"""Numbers about ranks in a sentence, with the measure and ranks that earlier sentences or the open question supply."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ....traces.patterns import Words, one_typo, says
+from ....traces.readers.table import prose, ranks
+from ....traces.readers.table.columns import Column
+from ....traces.readers.table.numbers import NUMBER, unit_pattern
+from ....traces.readers.table.tokens import LONGEST_LINE, tokens, unspent
+from ..acts import Context, Measures, Statement, Unread
+from .job import Size, size
+from .vocabulary import measure_words, vocabulary
+
+_UNIT = unit_pattern()
+_VALUE = rf"~?{NUMBER}(?:\s*(?:-|–|to)\s*{NUMBER})?(?:\s*{_UNIT})?"
+_NEAR_RANK = re.compile(r"\b(r[a-z]{2,5}?)(s?)(?=[\s#=]*\d)", re.I)
+_SHORT_RANK = re.compile(r"(?<!\w)(?:r|rk|gpu|#)\s?(\d{1,5})(?!\w|\.\d)", re.I)
+_TWO_RANKS = re.compile(r"\b(rank|gpu|worker)(\s*\d{1,5}\s*(?:and|&)\s*\d{1,5}\b)(?!\s*(?:ms|us|s)\b)", re.I)
+_ACTS = (
+    r"waits?|waited|takes?|took|arrive[sd]?|gets|got|reache[sd]|comes|came|enters|entered|needs|needed|spends|spent|has"
+    r"|is|was|hits?|loads?|computes?|reads?"
+)
+_BARE_RANK = re.compile(
+    rf"(?:^|(?<=[,;(]\s)|(?<=\band\s)|(?<=\bbut\s)|(?<=\bwhile\s))(\d{{1,5}})(?=\s+(?:{_ACTS})\b)", re.I
+)
+_VALUE_FOR = re.compile(rf"({_VALUE})\s+(for|on|at)\s+(\d{{1,5}})(?![\d.:%-]|\s*{_UNIT})", re.I)
+_PAIR = re.compile(rf"(?<![\d:.\w])(\d{{1,5}})\s*[:=]\s*({_VALUE})", re.I)
+_ROW = re.compile(rf"^\s*(\d{{1,5}})[\s,;|]+({_VALUE})\s*$", re.I)
+_LIST = re.compile(
+    rf"(?<![\d.\w])(?<!rank )(?<!ranks )(?<!gpus )({_VALUE}(?:(?:\s*[,|]\s*|\s+)(?:and\s+)?{_VALUE}){{2,}})", re.I
+)
+_TIGHT_LIST = re.compile(r"(?<![\d.])\d{1,3}(?:,\d{3}){2,}(?![\d,]*\.\d)(?!\d)")
+_OR = re.compile(r"\s*[,|]\s*(?:and\s+)?|\s+(?:and\s+)?(?=[~\d])")
+_DONE = re.compile(
+    rf"\b(?:done|ends?|ended|finishe[sd]|finish|completes?|completed|over|through)\s+(?:at|by)\s+({NUMBER})\s*({_UNIT})?",
+    re.I,
+)
+_OTHER_WAIT = re.compile(
+    r"\b(?:for|on)\s+(?:the\s+)?(?:others?|rest|peers?|rank|gpu|all-?\s?reduce|barrier|nccl|last)\b", re.I
+)
+_NO_MEASURE = "no measure with the number: say arrival, input wait, forward, backward, compute, host or transfer"
+_NO_RANK = "the number names no rank: for example rank 2 140 ms, others 20 ms"
+_RATIO = "a ratio has no milliseconds: say both times, for example rank 2 compute 320 ms, others 160 ms"
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a message has said so far: measure and ranks for the next sentence, and the latest arrival."""
+
+    prose: prose.Memory = field(default_factory=prose.Memory)
+    latest: float = -math.inf
+
+
+def measures(sentence: str, words: Words, memory: Memory, context: Context) -> tuple[Measures | Unread, ...]:
+    """What numbers of the sentence say; empty if none does."""
+    job = size(sentence, context)
+    statements, sources, unused = _statements(sentence, memory, context)
+    if statements or sources:
+        labels = {_who(who): label for who, label in sources}
+        found = Measures(tuple(statements), sentence, labels, job.ranks, job.steps)
+        timed = [text.strip() for text in unused if re.search(rf"\d\s*{_UNIT}", text)]
+        return (found, *(Unread(text, _NO_MEASURE) for text in timed[:1]))
+    if says(vocabulary().ratios, words) and re.search(rf"\branks?\s*\d|^\s*\d+\s+(?:{_ACTS})\b", sentence, re.I):
+        return (Unread(sentence, _RATIO),)
+    return ()
+
+
+def trouble(sentence: str, context: Context) -> str:
+    """Why a sentence with numbers was not understood, or an empty text."""
+    kinds = {token.kind for token in tokens(sentence[:LONGEST_LINE])}
+    if not kinds & {"value", "list"}:
+        return ""
+    if "column" not in kinds and not _open_measure(context):
+        return _NO_MEASURE
+    return _NO_RANK if "who" not in kinds else ""
+
+
+def _statements(
+    sentence: str, memory: Memory, context: Context
+) -> tuple[list[Statement], Sequence[tuple[ranks.Ranks, str]], list[str]]:
+    if len(sentence) > LONGEST_LINE or not re.search(r"\d", sentence) and "read" not in sentence.lower():
+        return [], (), []
+    text, end = _without_end(spelled_out(sentence, context))
+    kinds = [token.kind for token in tokens(text) if token.kind != "comma"]
+    carried = _carried(text, kinds, memory, context)
+    if "column" not in kinds and carried is None and not re.search(r"\breads?\b", text, re.I):
+        return [], (), []
+    memory.prose.column = carried
+    found, sources, unused = prose.sentence(text, memory.prose)
+    if carried is None and "column" not in kinds:
+        found = []
+    waits_for_input = _open_measure(context) == "input_wait_ms" and not _OTHER_WAIT.search(sentence)
+    statements = [_statement(s, waits_for_input) for s in found if not math.isnan(s.quantity.value)]
+    return statements + _transfer(statements, end, memory), sources, unused
+
+
+def _carried(text: str, kinds: list[str], memory: Memory, context: Context) -> Column | None:
+    """The measure that holds for a sentence which names none; nothing but ranks and numbers may stand in it."""
+    if "column" in kinds or not {"value", "list"} & set(kinds):
+        return None
+    left = [word for word in re.findall(r"[^\W\d_]+", unspent(text).lower()) if word not in measure_words()]
+    if len(left) > 1 or not ({"who", "list"} & set(kinds)):
+        return None
+    measure = _open_measure(context)
+    return memory.prose.column or (Column(measure, "time") if measure else None)
+
+
+def _open_measure(context: Context) -> str:
+    question = context.knowledge.questions.get(context.question.id) if context.question else None
+    return question.measure if question else ""
+
+
+def spelled_out(sentence: str, context: Context) -> str:
+    """The sentence with ranks written as `rank 5` and lists as `20/20/140`."""
+    text = _NEAR_RANK.sub(lambda m: f"rank{m[2]}" if one_typo("rank", m[1].lower()) else m[0], sentence)
+    text = _SHORT_RANK.sub(r"rank \1", text)
+    text = _TWO_RANKS.sub(r"\1s\2", text)
+    if _open_measure(context) and (row := _ROW.match(text)):
+        return f"rank {row[1]} {row[2]}"
+    text = _BARE_RANK.sub(r"rank \1", text)
+    text = _VALUE_FOR.sub(r"\1 \2 rank \3", text)
+    if len(_PAIR.findall(text)) > 1 or re.match(r"\s*\d{1,5}\s*[:=]\s*\S", text):
+        text = _PAIR.sub(r"rank \1 \2", text)
+    text = _TIGHT_LIST.sub(lambda m: m[0].replace(",", "/"), text)
+    return _LIST.sub(lambda m: "/".join(_OR.split(m[1])), text)
+
+
+def _without_end(text: str) -> tuple[str, float | None]:
+    match = _DONE.search(text)
+    if match is None:
+        return text, None
+    unit = prose.tokens(f"{match[1]} {match[2]}") if match[2] else ()
+    factor = next((value.factor_ms for token in unit for value in token.values), None) or 1.0
+    return text[: match.start()] + text[match.end() :], float(match[1].replace(",", "")) * factor
+
+
+def _transfer(statements: list[Statement], end: float | None, memory: Memory) -> list[Statement]:
+    """`done at 380` after arrivals says how long the collective takes after the last of them."""
+    arrivals = [s.value for s in statements if s.column == "arrival_ms" and not s.relative]
+    memory.latest = max([memory.latest, *arrivals])
+    if end is None or end < memory.latest or math.isinf(memory.latest):
+        return []
+    return [Statement("all", "transfer_ms", end - memory.latest)]
+
+
+def _statement(said: prose.Statement, waits_for_input: bool) -> Statement:
+    quantity = said.quantity
+    key = "input_wait_ms" if waits_for_input and said.key == "wait_ms" else said.key
+    half = 0.0 if math.isnan(quantity.half) else quantity.half
+    return Statement(_who(said.who), key, quantity.value, half, said.step, said.relative)
+
+
+def _who(who: ranks.Ranks) -> str:
+    if isinstance(who, str):
+        return who
+    parts: list[str] = []
+    ordered = sorted(set(who))
+    start = 0
+    for at in range(1, len(ordered) + 1):
+        if at == len(ordered) or ordered[at] != ordered[at - 1] + 1:
+            run = ordered[start:at]
+            parts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
+            start = at
+    return ",".join(parts)
+
+
+def sized(job: Size, sentence: str) -> Measures | None:
+    """Ranks and steps of the job alone."""
+    return Measures((), sentence, {}, job.ranks, job.steps) if job.ranks or job.steps else None

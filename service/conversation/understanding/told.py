@@ -1,0 +1,122 @@
+"""What words say without numbers: symptoms, beliefs, background, answers to questions not asked yet."""
+
+from __future__ import annotations
+
+import re
+
+from ....knowledge.facts import Fact, fact
+from ....traces.patterns import Words, says
+from ....traces.symptoms import find_symptoms
+from ..acts import Answered, Context, Told
+from .job import size
+from .vocabulary import vocabulary
+
+JOB = "job"
+_DEVICE = re.compile(r"\b((?:gb)?[ahbv]\d{2,3}|mi\d{3}x?|l40s?|rtx\s?\d{4}|tpu\s?v\d\w?|gaudi\s?\d?)s?\b", re.I)
+_SLOWER = re.compile(
+    r"(\d{1,3}(?:\.\d+)?)\s*(?:%|percent|pct)\s*(?:or so\s*)?(?:slower|longer|more time|higher step)", re.I
+)
+_LESS = re.compile(
+    r"(?:throughput|tokens?/s|samples?/s|mfu|speed)\b.{0,40}?(\d{1,3}(?:\.\d+)?)\s*(?:%|percent)(?:\s+(?:lower|less|down|slower))?|"
+    r"(\d{1,3}(?:\.\d+)?)\s*(?:%|percent)\s*(?:lower|less|drop in)\s*(?:throughput|speed)",
+    re.I,
+)
+_TIMES = re.compile(
+    r"\b(twice|double|triple|three times|two times|(\d+(?:\.\d+)?)\s*(?:x|times))\s*(?:as\s+)?(?:slow|slower|long|longer)\b",
+    re.I,
+)
+_HALF = re.compile(r"\bhalf\s+(?:as fast|the\s+(?:speed|throughput))|\bat half (?:speed|throughput)", re.I)
+_NAMED = re.compile(r"\b(?:rank|gpu|worker)s?\s*\d", re.I)
+
+
+def told(sentence: str, words: Words, context: Context, *, question: bool) -> Told | None:
+    """Symptoms, beliefs and background of a sentence; a question states beliefs and background only."""
+    facts, said = ([], []) if question else _symptoms(sentence, context)
+    facts += _beliefs(words, context)
+    for item, text in _background(sentence, words, context):
+        facts.append(item)
+        said.append(text)
+    job = size(sentence, context)
+    if not facts and not job.ranks and not job.steps:
+        return None
+    return Told(tuple(dict.fromkeys(facts)), tuple(dict.fromkeys(filter(None, said))), sentence, job.ranks, job.steps)
+
+
+def logged(text: str, context: Context) -> Told | None:
+    """Symptoms of the lines of a log."""
+    facts, said = _symptoms(text, context)
+    return Told(tuple(facts), tuple(said), text.split("\n")[0][:200]) if facts else None
+
+
+def answered_early(words: Words, context: Context) -> tuple[Answered, ...]:
+    """Answers to questions that were not asked yet, or to the open one in words that need no context."""
+    found: list[Answered] = []
+    for name, question in context.knowledge.questions.items():
+        fits = [answer for answer in question.answers if says(answer.said, words)]
+        if len(fits) == 1:
+            found.append(Answered(name, _scope(name, context), fits[0].id, " ".join(words.words)))
+    return tuple(found)
+
+
+def _scope(question: str, context: Context) -> str:
+    if context.question is not None and context.question.id == question:
+        return context.question.scope
+    bound = any(
+        "$scope" in template.values() for a in context.knowledge.questions[question].answers for template in a.facts
+    )
+    return context.scopes[0][0] if bound and context.scopes else JOB
+
+
+def _symptoms(text: str, context: Context) -> tuple[list[Fact], list[str]]:
+    facts: list[Fact] = []
+    said: list[str] = []
+    for seen in find_symptoms(text, context.knowledge.symptoms):
+        entry = context.knowledge.symptoms[seen.symptom]
+        facts.append(fact("symptom", {"symptom": seen.symptom, "ranks": seen.ranks}, quality="stated"))
+        for template in entry.facts:
+            filled = context.knowledge.fill(template, {"scope": "common", "ranks": seen.ranks, "lateness_ms": 0.0})
+            facts.append(fact(filled.kind, dict(filled.values), quality="stated"))
+        said.append(entry.text)
+    return facts, said
+
+
+def _beliefs(words: Words, context: Context) -> list[Fact]:
+    beliefs = context.knowledge.misconceptions.items()
+    return [
+        fact("claim", {"misconception": name}, quality="stated") for name, entry in beliefs if says(entry.said, words)
+    ]
+
+
+def _background(sentence: str, words: Words, context: Context) -> list[tuple[Fact, str]]:
+    found: list[tuple[Fact, str]] = []
+    for entry in vocabulary().background:
+        if says(entry.said, words):
+            found.append(
+                (_about(entry.about, entry.value), f"since {entry.value}" * (entry.about == "since") or entry.value)
+            )
+            for template in entry.facts:
+                filled = context.knowledge.fill(template, {})
+                found.append((fact(filled.kind, dict(filled.values), quality="stated"), ""))
+    if slower := _slowdown(sentence):
+        found.append((_about("slowdown", slower), slower))
+    if device := _DEVICE.search(sentence):
+        found.append((_about("hardware", device[1].upper()), device[1].upper()))
+    return found
+
+
+def _about(about: str, value: str) -> Fact:
+    return fact("told", {"about": about, "value": value}, quality="stated")
+
+
+def _slowdown(sentence: str) -> str:
+    """How much slower the job is, as words; a ratio of one rank is none of the job."""
+    if _NAMED.search(sentence):
+        return ""
+    if match := _LESS.search(sentence):
+        return f"throughput -{match[1] or match[2]} %"
+    if match := _SLOWER.search(sentence):
+        return f"step time +{match[1]} %"
+    if match := _TIMES.search(sentence):
+        times = match[2] or ("3" if match[1].lower() in ("triple", "three times") else "2")
+        return f"step time x {times}"
+    return "step time x 2" if _HALF.search(sentence) else ""
