@@ -27,6 +27,8 @@ OF_ERRORS: dict[type[LatecomerError], tuple[str, int, str]] = {
     StoreError: ("store", 503, "The store does not answer"),
 }
 """Last part of the type, status and title of each error; a subclass comes before its base."""
+TOLD = (InputError, UsageError)
+"""Errors whose place is in what the client sent; other places are inside the service and kept to its log."""
 
 
 class FieldProblem(BaseModel):
@@ -69,7 +71,7 @@ class Problem(BaseModel):
 
 
 def problem_of(error: LatecomerError) -> Problem:
-    """The problem that an error of the product becomes. Places inside the service are kept to its log."""
+    """The problem that an error of the product becomes."""
     slug, status, title = next(
         (row for kind, row in OF_ERRORS.items() if isinstance(error, kind)), ("fault", 500, "Fault of the service")
     )
@@ -79,7 +81,7 @@ def problem_of(error: LatecomerError) -> Problem:
         status=status,
         detail=error.what,
         remedy=error.remedy or None,
-        where=(error.where or None) if status < 500 else None,
+        where=(error.where or None) if isinstance(error, TOLD) else None,
     )
 
 

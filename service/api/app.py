@@ -63,7 +63,10 @@ async def _lifespan(
     given: SessionService | None, database_url: str | None, workers: int, app: FastAPI
 ) -> AsyncIterator[None]:
     if given is not None:
-        yield
+        try:
+            yield
+        finally:
+            app.state.closing.set()
         return
     from ..sessions.service import SessionService
 

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field
 
 from ..diagnosis.parts import Part
 from ..sessions.schemas import FactInput
-from .dependencies import Text
+from .dependencies import Text, no_nul
 from .limits import PASTED_CHARACTERS, TEXT_CHARACTERS
 
 MOST_FACTS = 2_000
+FACT_CHARACTERS = 4_000
+LARGEST = 2**53
+"""Beyond it JSON numbers are not exact."""
 STATED = {"kind": "timestamp_meaning", "values": {"meaning": "device_start"}}
+
+
+def bounded(fact: FactInput) -> FactInput:
+    """The fact, unless a number or a text of it is beyond what a store keeps."""
+    for name, value in (("kind", fact.kind), *fact.values.items()):
+        no_nul(name)
+        if isinstance(value, str) and len(no_nul(value)) > FACT_CHARACTERS:
+            raise ValueError(f"{name[:64]} is longer than {FACT_CHARACTERS} characters")
+        if not isinstance(value, str) and abs(value) > LARGEST:
+            raise ValueError(f"{name[:64]} is beyond {LARGEST:g}")
+    return fact
+
+
+GivenFact = Annotated[FactInput, AfterValidator(bounded)]
 
 
 class NewSession(Part):
@@ -44,7 +63,7 @@ class Facts(Part):
     """Facts of the vocabulary, with their fields."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"facts": [STATED]}]})
-    facts: tuple[FactInput, ...] = Field(min_length=1, max_length=MOST_FACTS, description="Facts")
+    facts: tuple[GivenFact, ...] = Field(min_length=1, max_length=MOST_FACTS, description="Facts")
 
 
 class Correction(Part):
@@ -60,5 +79,5 @@ class Supposition(Part):
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"text": "rank 2's input wait were as on the other ranks"}]}
     )
-    facts: tuple[FactInput, ...] = Field(default=(), max_length=MOST_FACTS, description="Facts to suppose")
+    facts: tuple[GivenFact, ...] = Field(default=(), max_length=MOST_FACTS, description="Facts to suppose")
     text: Text = Field(default="", max_length=TEXT_CHARACTERS, description="The supposition in words")

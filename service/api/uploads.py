@@ -18,7 +18,6 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from .limits import Limits
 
 LONGEST_NAME = 120
-MOST_HEADER_BYTES = 8192
 UNSAFE = re.compile(r"[^\w.\- +=@]")
 
 
@@ -62,7 +61,6 @@ class _Upload:
         self._written = 0
         self._field = self._value = b""
         self._disposition = b""
-        self._header_bytes = 0
         self._done = False
         self._parser = MultipartParser(
             boundary,
@@ -99,20 +97,12 @@ class _Upload:
 
     def _begin(self) -> None:
         self._field = self._value = self._disposition = b""
-        self._header_bytes = 0
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
-        self._count(end - start)
         self._field += data[start:end]
 
     def _header_value(self, data: bytes, start: int, end: int) -> None:
-        self._count(end - start)
         self._value += data[start:end]
-
-    def _count(self, size: int) -> None:
-        self._header_bytes += size
-        if self._header_bytes > MOST_HEADER_BYTES:
-            raise HTTPException(413, "the headers of a part are too long")
 
     def _header_end(self) -> None:
         if self._field.lower() == b"content-disposition":

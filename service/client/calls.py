@@ -14,6 +14,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import TypeAdapter
 
+from ...knowledge.errors import InputError
 from ..diagnosis.parts import FactDocument, FindingDocument
 from ..diagnosis.schemas import Diagnosis, QuestionDocument
 from ..documents import RuleDocument, RuleSummary, StateDocument, VersionDocument
@@ -56,7 +57,11 @@ class Call(Generic[T]):
 
 
 def _opened(path: Path) -> AbstractContextManager[Any]:
-    return path.open("rb")
+    try:
+        return path.open("rb")
+    except OSError as error:
+        what = f"the file cannot be opened: {error.strerror or error}"
+        raise InputError(what, where=str(path), remedy="Give files that can be read.") from error
 
 
 def create_session(title: str = "") -> Call[SessionDocument]:
