@@ -77,7 +77,8 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One piece of evidence to ask for. At most four answers. `cost` is minutes of an engineer.
 
     `settled_by`: a fact pattern; where the evidence holds a match (for the scope), it is not asked.
-    `measure`: what a bare number says as its answer, a column of a table such as arrival_ms.
+    `measure`: what a bare number says as its answer, a column of a table such as arrival_ms. `apart`: its answer
+    changes what may be done meanwhile and not the verdict (L29); it is asked last.
     """
 
     text: str
@@ -87,6 +88,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settled_by: list[FactTemplate]
     example: str = ""
     measure: str = ""
+    apart: bool = False
     clauses: list[str] = []
 
 
@@ -143,8 +145,8 @@ class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something seen without a number, as people say it and as logs print it.
 
     `said`: patterns of words that stand in one sentence in any order; `a|b` are alternatives, `a_b` adjacent words,
-    `a*` a beginning, `!a` must not stand there, `^a` first. `log`: regular expressions for one line; a group named `rank` names
-    the rank it is about. It means the fact `symptom` and, if given, `facts` (`$ranks` is filled).
+    `a*` a beginning, `!a` must not stand there, `^a` first. `log`: regular expressions for one line; a group named
+    `rank` names the rank it is about. It means the fact `symptom` and, if given, `facts` (`$ranks` is filled).
     """
 
     text: str

@@ -125,6 +125,12 @@ def _asked(questions: Sequence[Candidate], now: Reasoned, knowledge: Knowledge, 
     return _ranked([_assess(c, after, now.judgement) for c in questions], "question", now.judgement)
 
 
+def assessed_alike(candidate: Candidate) -> Assessment:
+    """A candidate whose outcomes change no verdict: all alike, without information."""
+    share = 1.0 / max(len(candidate.outcomes), 1)
+    return Assessment(candidate, tuple(Consequence(o, share, None) for o in candidate.outcomes), 0.0, False)
+
+
 # ---- assessing a candidate -------------------------------------------------------------------------------
 
 

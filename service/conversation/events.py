@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from ...knowledge.errors import InputError
 from ...knowledge.facts import Fact, Quality, Scalar, Source, fact
+from ...traces.told import Statement
 
 
 class StatedFact(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -47,7 +49,7 @@ class MessageReceived(Event, frozen=True, tag="message_received"):
 
 class EvidenceAttached(Event, frozen=True, omit_defaults=True, tag="evidence_attached"):
     """Evidence: numbers and facts of a sentence (`statement`), pasted text (`text`), tables of traces (`tables`, whose
-    bytes are the blob), or facts of a client (`facts`). `answers`: question and scope that it answers."""
+    bytes are the blob), or facts of a client (`facts`). `answers`: (question, scope, answer) that it holds."""
 
     id: str
     form: str
@@ -61,7 +63,7 @@ class EvidenceAttached(Event, frozen=True, omit_defaults=True, tag="evidence_att
     text: str = ""
     blob: str = ""
     replaces: str | None = None
-    answers: list[str] = []
+    answers: list[list[str]] = []
 
 
 class EvidenceWithdrawn(Event, frozen=True, tag="evidence_withdrawn"):
@@ -161,6 +163,16 @@ def decode_event(data: str) -> AnyEvent:
         raise InputError(
             f"the log holds an event this version cannot read ({error})", remedy="Open it with a newer version."
         ) from error
+
+
+def as_statements(numbers: Sequence[StatedNumber]) -> tuple[Statement, ...]:
+    """Numbers of the log as measures take them."""
+    return tuple(Statement(n.who, n.column, n.value, n.half_range, n.step, n.relative) for n in numbers)
+
+
+def as_numbers(statements: Sequence[Statement]) -> list[StatedNumber]:
+    """Numbers as the log keeps them."""
+    return [StatedNumber(s.who, s.column, s.value, s.half_range, s.step, s.relative) for s in statements]
 
 
 def stated(item: Fact) -> StatedFact:

@@ -90,7 +90,7 @@ def _after(state: SessionState, turn: int, event: AnyEvent) -> SessionState:
             return replace(state, evidence=(*older, Held(turn, event)))
         case EvidenceWithdrawn():
             gone = state.held(event.id)
-            again = {tuple(gone.given.answers)} if gone else set()
+            again = {(a[0], a[1]) for a in gone.given.answers} if gone else set()
             left = _without(state.evidence, event.id)
             return replace(state, evidence=left, asked=frozenset(k for k in state.asked if k not in again))
         case QuestionAsked():

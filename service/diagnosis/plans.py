@@ -30,12 +30,13 @@ MOST_QUESTIONS = 5
 def next_steps(cf: Counterfactuals, judgement: Judgement, knowledge: Knowledge) -> Next:
     """The best questions and the best experiment."""
     return Next(
-        questions=tuple(_question(a, judgement, knowledge) for a in cf.questions[:MOST_QUESTIONS]),
+        questions=tuple(question_document(a, judgement, knowledge) for a in cf.questions[:MOST_QUESTIONS]),
         experiment=_experiment(cf.experiments[0], judgement, knowledge) if cf.experiments else None,
     )
 
 
-def _question(found: Assessment, judgement: Judgement, knowledge: Knowledge) -> QuestionDocument:
+def question_document(found: Assessment, judgement: Judgement, knowledge: Knowledge) -> QuestionDocument:
+    """A question with its answers and where each would lead."""
     chosen = found.candidate
     entry = knowledge.questions[chosen.id]
     values = scope_values(judgement, chosen.scope)

@@ -1,0 +1,116 @@
+"""What a turn changed: the verdict, the ranking of causes and why, and which revise-if condition fired. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...knowledge.facts import Fact, fact_key
+from ...knowledge.model import Knowledge
+from ...rules.candidates import Candidate, Outcome, candidates
+from ...rules.counterfactuals import Reasoned
+from ...rules.verdict import Judgement, ScopeJudgement
+from ...rules.weigh import NONE
+from ..diagnosis import statement
+from ..diagnosis.documents import becomes, cause_title
+from ..sessions.schemas import Said
+from .mind import View
+from .words import becomes_in_words, lower, percent, stopped, upper
+
+MOVED = 0.05
+MOST_MOVED = 3
+MOST_REASONS = 2
+
+
+def changes(before: View | None, after: View, knowledge: Knowledge) -> tuple[list[Said], str | None]:
+    """What to say of the change, and the id of the revise-if condition that fired."""
+    now = after.now
+    if before is None:
+        return _first(now, knowledge), None
+    fired = _fired(before.now, now, knowledge) if before.now.judgement.outcome != now.judgement.outcome else None
+    said: list[Said] = []
+    if fired is not None:
+        said.append(_revised(before.now.judgement, now.judgement, *fired, knowledge))
+    moved = _moved(before.now.judgement, now.judgement, knowledge)
+    reasons = _new_reasons(before.now, now)
+    headline = statement.headline(now.judgement, now.facts, knowledge)
+    if headline != statement.headline(before.now.judgement, before.now.facts, knowledge):
+        said.append(Said(kind="diagnosis", text=f"{headline} ({now.judgement.verdict.replace('_', ' ')})"))
+    if moved or reasons:
+        said.append(Said(kind="change", text=" ".join([*reasons, *moved])))
+    elif not said and before.identity.evidence != after.identity.evidence:
+        said.append(Said(kind="change", text="That does not change the ranking."))
+    return said, f"{fired[0].id}/{fired[1].id}@{fired[0].scope}" if fired else None
+
+
+def _first(now: Reasoned, knowledge: Knowledge) -> list[Said]:
+    verdict = now.judgement.verdict
+    if verdict == "insufficient_evidence" and not any(f.kind == "job" for f in now.facts):
+        return []
+    reasons = [r.text for r in statement.reasons(now.judgement)[:MOST_REASONS]]
+    headline = statement.headline(now.judgement, now.facts, knowledge)
+    said = [Said(kind="diagnosis", text=f"{headline} ({verdict.replace('_', ' ')})")]
+    return said + ([Said(kind="change", text=" ".join(map(stopped, reasons)))] if reasons else [])
+
+
+# ---- ranking ---------------------------------------------------------------------------------------------
+
+
+def _moved(before: Judgement, after: Judgement, knowledge: Knowledge) -> list[str]:
+    old, new = before.leading, after.leading
+    if new is None:
+        return []
+    was = {b.cause: b.probability for b in old.beliefs} if old is not None and old.scope == new.scope else {}
+    steps = [(b, was.get(b.cause)) for b in new.beliefs if b.cause != NONE]
+    large = [(b, w) for b, w in steps if w is not None and abs(b.probability - w) >= MOVED]
+    large.sort(key=lambda pair: (-abs(pair[0].probability - (pair[1] or 0.0)), pair[0].cause))
+    if not large:
+        return []
+    parts = [f"{cause_title(b.cause, knowledge)} {percent(w or 0.0)} -> {percent(b.probability)}" for b, w in large]
+    return [f"Ranking: {', '.join(parts[:MOST_MOVED])}."]
+
+
+def _new_reasons(before: Reasoned, after: Reasoned) -> list[str]:
+    """New findings behind the conclusion; else new findings that argue at all."""
+    seen = {f.text for f in before.inference.findings}
+    argued = [r.text for r in statement.reasons(after.judgement)]
+    return [stopped(text) for text in argued if text not in seen][:MOST_REASONS]
+
+
+# ---- revise-if -------------------------------------------------------------------------------------------
+
+
+def _fired(before: Reasoned, after: Reasoned, knowledge: Knowledge) -> tuple[Candidate, Outcome] | None:
+    """The outcome of an open question or experiment of before whose facts hold now and did not then."""
+    for candidate in candidates(before.facts, before.judgement, before.inference, knowledge):
+        for outcome in candidate.outcomes:
+            if not outcome.added or _hold(outcome.added, before.facts, knowledge):
+                continue
+            if _hold(outcome.added, after.facts, knowledge):
+                return candidate, outcome
+    return None
+
+
+def _hold(wanted: Sequence[Fact], facts: Sequence[Fact], knowledge: Knowledge) -> bool:
+    keys = knowledge.keys
+    known = {fact_key(f, keys): f for f in facts}
+    return all((there := known.get(fact_key(w, keys))) is not None and _same_class(w, there) for w in wanted)
+
+
+def _same_class(wanted: Fact, there: Fact) -> bool:
+    """Whether they agree in every field that is a class and not a number."""
+    return all(there.get(name) == value for name, value in wanted.values if isinstance(value, (str, bool)))
+
+
+def _revised(before: Judgement, after: Judgement, candidate: Candidate, outcome: Outcome, knowledge: Knowledge) -> Said:
+    was, now = becomes(before), becomes(after)
+    text = (
+        f"This is what would change my mind: {lower(candidate.text).rstrip('?.')} - {lower(outcome.text)}. "
+        f"Before: {becomes_in_words(was, knowledge)}. Now: {becomes_in_words(now, knowledge)}."
+    )
+    return Said(kind="revised", text=text, ref=f"{candidate.id}/{outcome.id}@{candidate.scope}")
+
+
+def live_causes(scope: ScopeJudgement, knowledge: Knowledge) -> Iterator[str]:
+    """Each live cause with its probability, most probable first."""
+    for belief in scope.live:
+        yield f"{upper(cause_title(belief.cause, knowledge))} {percent(belief.probability)}"

@@ -1,0 +1,156 @@
+"""What comes after the evidence: contradictions, the next question, or the conclusion. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...rules.candidates import in_words, scope_values
+from ...rules.counterfactuals import Assessment
+from ..diagnosis.plans import question_document
+from ..diagnosis.schemas import Diagnosis, QuestionDocument
+from ..sessions.schemas import Said, State
+from .acts import Asked
+from .answers import Asking, answer, mitigation_in_words, plan_in_words
+from .apply import Applied
+from .context import context_of
+from .events import AnyEvent, ContradictionFound, QuestionAsked, QuestionClosed
+from .mind import Mind, View
+from .state import SessionState
+from .suppose import what_if
+from .words import becomes_in_words, stopped
+
+NAMED = ("probable", "established")
+MOST_REVISIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Events and words."""
+
+    events: tuple[AnyEvent, ...] = ()
+    said: tuple[Said, ...] = ()
+
+
+def disagreements(state: SessionState, view: View) -> Spoken:
+    """What was said against what was recorded, where nobody was asked yet: says so and asks which to trust."""
+    known = {c.found.about for c in state.contradictions}
+    events: list[AnyEvent] = []
+    said: list[Said] = []
+    for found in view.evidence.disagreements:
+        if found.about in known:
+            continue
+        known.add(found.about)
+        events.append(
+            ContradictionFound(about=found.about, recorded=found.recorded, stated=found.stated, evidence=found.evidence)
+        )
+        text = (
+            f"That contradicts the recording: {found.about} is {found.recorded}, {found.stated}. The recording counts "
+            "until you say otherwise. Which should I trust?\n  1 the recording   2 what you said"
+        )
+        said.append(Said(kind="contradiction", text=text, ref=found.evidence))
+    return Spoken(tuple(events), tuple(said))
+
+
+def go_on(
+    state: SessionState, view: View, mind: Mind, done: Applied, *, waiting: bool
+) -> tuple[QuestionDocument | None, list[AnyEvent], list[Said], State]:
+    """Answers to free questions, then the next question or the conclusion. `waiting`: a contradiction was just
+    asked about, which comes first."""
+    said: list[Said] = []
+    worth = mind.questions(view, _closed(state))
+    open_now = _open(state, worth)
+    for asked in done.back:
+        text = _back(asked, state, view, mind, done, open_now)
+        said.append(Said(kind="answer", text=text, ref=asked.topic))
+    if waiting or state.contested is not None:
+        return None, [], said, "asking"
+    if open_now is not None:
+        if done.back or done.changed:
+            said.append(Said(kind="question", text=f"Still open: {open_now.candidate.text}", ref=open_now.candidate.id))
+        return question_document(open_now, view.now.judgement, mind.knowledge), [], said, "asking"
+    events: list[AnyEvent] = []
+    if state.question is not None:
+        events.append(QuestionClosed(question=state.question.id, scope=state.question.scope, how="settled"))
+    chosen = worth[0] if worth else _apart(state, view, mind)
+    if chosen is not None:
+        events.append(asking(chosen))
+        said.append(Said(kind="question", text=question_in_words(chosen, view, mind), ref=chosen.candidate.id))
+        return question_document(chosen, view.now.judgement, mind.knowledge), events, said, "asking"
+    concluded = conclusion(view, mind) if done.changed or done.closed or not done.back else []
+    return None, events, [*said, *concluded], "concluded" if _settled(view) else "inconclusive"
+
+
+def _closed(state: SessionState) -> frozenset[tuple[str, str]]:
+    """Questions not to ask again: all that were asked, but the open one."""
+    here = {(state.question.id, state.question.scope)} if state.question else set()
+    return state.asked - here
+
+
+def _open(state: SessionState, worth: Sequence[Assessment]) -> Assessment | None:
+    if state.question is None:
+        return None
+    key = (state.question.id, state.question.scope)
+    return next((a for a in worth if (a.candidate.id, a.candidate.scope) == key), None)
+
+
+def _settled(view: View) -> bool:
+    return view.now.judgement.verdict in (*NAMED, "healthy")
+
+
+def asking(chosen: Assessment) -> QuestionAsked:
+    """The event of a question."""
+    candidate = chosen.candidate
+    shown = [[o.id, o.text] for o in candidate.outcomes]
+    return QuestionAsked(question=candidate.id, scope=candidate.scope, text=candidate.text, answers=shown)
+
+
+def question_in_words(chosen: Assessment, view: View, mind: Mind) -> str:
+    """The question, its reason in half a line, and the answers to choose from."""
+    candidate = chosen.candidate
+    entry = mind.knowledge.questions[candidate.id]
+    values = scope_values(view.now.judgement, candidate.scope)
+    reason = f'(asking because {in_words(entry.because, values)}; /why for more, "don\'t know" is fine)'
+    lines = [candidate.text, reason]
+    lines += [f"  e.g. {entry.example}"] if entry.example else []
+    lines += [f"  {n} {o.text}" for n, o in enumerate(candidate.outcomes, 1)]
+    return "\n".join(lines)
+
+
+def _apart(state: SessionState, view: View, mind: Mind) -> Assessment | None:
+    """A question whose answer changes what may be done and not the verdict: asked last, once something is named."""
+    if view.now.judgement.verdict not in NAMED:
+        return None
+    return mind.apart(view, state.asked)
+
+
+def _back(asked: Asked, state: SessionState, view: View, mind: Mind, done: Applied, open_now: Assessment | None) -> str:
+    if asked.topic == "what_if":
+        return what_if(asked.subject, context_of(state, view, mind), state, done.recordings, mind, view)
+    return answer(asked, Asking(mind, state, view, open_now)) or "I have no answer to that."
+
+
+# ---- the conclusion --------------------------------------------------------------------------------------
+
+
+def conclusion(view: View, mind: Mind) -> list[Said]:
+    """The statement (L30), what to run, what would change the verdict, and apart from it what limits harm."""
+    document = mind.diagnosis(view)
+    said = [Said(kind="diagnosis", text=f"{document.statement} ({document.verdict.replace('_', ' ')})")]
+    plan = plan_in_words(document)
+    if plan and document.verdict != "healthy":
+        said.append(Said(kind="plan", text="\n".join(["To run next:", *plan]), ref=_plan_id(document)))
+    if document.revise_if:
+        lines = [
+            f"  - {stopped(r.text)} -> {becomes_in_words(r.becomes, mind.knowledge)}"
+            for r in document.revise_if[:MOST_REVISIONS]
+        ]
+        said.append(Said(kind="note", text="\n".join(["I would change my mind if", *lines]), ref="revise_if"))
+    meanwhile = mitigation_in_words(document)
+    if meanwhile and document.verdict in NAMED:
+        said.append(Said(kind="mitigation", text="\n".join(["Meanwhile, apart from the diagnosis:", *meanwhile])))
+    return said
+
+
+def _plan_id(document: Diagnosis) -> str:
+    return document.next.experiment.id if document.next.experiment else ""

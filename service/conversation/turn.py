@@ -1,0 +1,109 @@
+"""A turn of the conversation: (state, message) -> (new events, reply). Pure but for what `Mind` keeps at hand.
+
+It understands, lets the evidence speak, says what changed, and asks the next question or concludes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...knowledge.model import Knowledge
+from ..diagnosis import documents, statement
+from ..diagnosis.documents import fact_document
+from ..diagnosis.schemas import FactDocument, QuestionDocument
+from ..sessions.schemas import Said, State
+from . import dialogue
+from .acts import Act
+from .apply import apply
+from .change import changes
+from .context import context_of
+from .events import AnyEvent, DiagnosisEmitted, MessageReceived, Replied
+from .evidence import Recordings
+from .mind import Mind, View
+from .state import SessionState, fold
+from .understanding import understand
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a turn did: its events, the state after them, what it says, and the evidence as it stands."""
+
+    events: tuple[AnyEvent, ...]
+    state: SessionState
+    said: tuple[Said, ...]
+    facts: tuple[FactDocument, ...]
+    question: QuestionDocument | None
+    status: State
+    view: View
+    recordings: Recordings
+
+
+def message(text: str, state: SessionState, recordings: Recordings, mind: Mind) -> Outcome:
+    """The turn of a message."""
+    before = mind.view(state, recordings)
+    acts = understand(text, context_of(state, before, mind))
+    return take(acts, [MessageReceived(text=text)], state, recordings, mind, before)
+
+
+def evidence(
+    attached: Sequence[AnyEvent], new: Recordings, state: SessionState, recordings: Recordings, mind: Mind
+) -> Outcome:
+    """The turn of evidence that a client attaches or takes back. `new`: tables by evidence id. Raises InputError where
+    it cannot be put together with what is there."""
+    before = mind.view(state, recordings)
+    return take((), attached, state, {**recordings, **new}, mind, before)
+
+
+def take(
+    acts: Sequence[Act],
+    first: Sequence[AnyEvent],
+    state: SessionState,
+    recordings: Recordings,
+    mind: Mind,
+    before: View,
+) -> Outcome:
+    """Apply acts, reason, say what changed and ask on."""
+    turn = state.turn + 1
+    events: list[AnyEvent] = list(first)
+    state_now = fold([(turn, e) for e in first], state)
+    done = apply(acts, state_now, recordings, mind, before)
+    events += done.events
+    state_now, recordings = done.state, done.recordings
+    after = mind.view(state_now, recordings)
+    said = list(done.said)
+    disagree = dialogue.disagreements(state_now, after)
+    events += disagree.events
+    said += disagree.said
+    state_now = fold([(turn, e) for e in disagree.events], state_now)
+    told, fired = changes(before if state.diagnosis else None, after, mind.knowledge)
+    changed = state.diagnosis is None or state.diagnosis.id != after.identity.id
+    said += told if changed else []
+    question, asked, spoken, status = dialogue.go_on(state_now, after, mind, done, waiting=bool(disagree.events))
+    events += asked
+    said += spoken
+    if changed:
+        events.append(emitted(state.diagnosis, after, fired, mind.knowledge))
+    said = said or [Said(kind="note", text="Noted.")]
+    events.append(Replied(said=[[s.kind, s.text, s.ref] for s in said], state=status))
+    new_facts = tuple(fact_document(f) for f in after.evidence.facts if str(f.source).startswith(f"turn {turn}"))
+    final = fold([(turn, e) for e in events], state)
+    return Outcome(tuple(events), final, tuple(said), new_facts, question, status, after, recordings)
+
+
+def emitted(previous: DiagnosisEmitted | None, view: View, fired: str | None, knowledge: Knowledge) -> DiagnosisEmitted:
+    """The event of a new diagnosis."""
+    judgement = view.now.judgement
+    lead = documents.leading(judgement)
+    return DiagnosisEmitted(
+        id=view.identity.id,
+        revision=previous.revision + 1 if previous else 1,
+        verdict=judgement.verdict,
+        headline=statement.headline(judgement, view.now.facts, knowledge),
+        evidence=view.identity.evidence,
+        rulebook=view.identity.rulebook,
+        supersedes=previous.id if previous else None,
+        leading=lead.model_dump() if lead else None,
+        causes={s.scope: {b.cause: round(b.probability, 4) for b in s.beliefs} for s in judgement.scopes},
+        revised_by=fired,
+    )
