@@ -54,7 +54,7 @@ def infer(facts: Sequence[Fact], book: RuleBook, *, pass_: Literal[1, 2] | None 
         compiled = _compiled(book, pass_ or book.pass_for({f.kind for f in facts}))
         run = compiled.engine.run_keyed(dict(zip(keys, normals, strict=True)))
     findings = [_finding(compiled.rules[f.rule], f, seen) for f in run.firings if f.rule in compiled.rules]
-    derived = [_flat(_typed(item, book)) for item in run.derived if not str(item["fact"]).startswith("~")]
+    derived = [_made(_typed(item, book)) for item in run.derived if not str(item["fact"]).startswith("~")]
     ordered = tuple(sorted(findings, key=lambda f: (f.rule, f.text, f.id)))
     return Inference(ordered, tuple(derived), len(ordered))
 
@@ -129,3 +129,10 @@ def _typed(item: FactDict, book: RuleBook) -> FactDict:
 def _flat(item: FactDict) -> FactDict:
     """As published: `kind` is the kind of fact, also where a field has that name."""
     return {**{name: value for name, value in item.items() if name != "fact"}, "kind": item["fact"]}
+
+
+def _made(item: FactDict) -> FactDict:
+    """A derived fact; its kind is `_kind` where it has a field `kind` of its own (a scope), see weigh.kind_of."""
+    if "kind" not in item:
+        return _flat(item)
+    return {"_kind": item["fact"], **{name: value for name, value in item.items() if name != "fact"}}

@@ -102,7 +102,9 @@ TOO_FEW = {
 
 def judge(facts: Sequence[Fact], inference: Inference, knowledge: Knowledge) -> Judgement:
     """Judge every scope among the facts (given or derived) and the job as a whole."""
-    known = [*facts, *_derived(inference.derived, knowledge)]
+    measured = {f["scope"] for f in facts if f.kind == "scope"}
+    told = [f for f in _derived(inference.derived, knowledge) if f.kind != "scope" or f["scope"] not in measured]
+    known = [*facts, *told]
     gate = next((f for f in known if f.kind == "gate"), None)
     limits = _limits(inference)
     scopes = [_judge_scope(f, gate, inference, limits, knowledge) for f in known if f.kind == "scope"]

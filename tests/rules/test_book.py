@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTS = ("gte", "gt", "lte", "lt")
 FAMILIES = {
     "evidence-quality", "gate", "lateness", "input-delay", "compute", "communication", "host", "device", "measurement",
-    "healthy", "experiments", "mitigations", "misconceptions",
+    "healthy", "experiments", "mitigations", "misconceptions", "symptoms",
 }  # fmt: skip
 
 
