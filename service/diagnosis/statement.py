@@ -108,7 +108,9 @@ TOLD = {
 def _what(scope: Fact, facts: Sequence[Fact]) -> str:
     if scope["pattern"] == "told":
         which = "one of the ranks" if scope["ranks"] == "unknown" else f"rank {scope['ranks']}"
-        return TOLD.get(str(scope["kind"]), "some of the ranks are slow" if scope["kind"] == "set" else f"{which} is late")
+        return TOLD.get(
+            str(scope["kind"]), "some of the ranks are slow" if scope["kind"] == "set" else f"{which} is late"
+        )
     ms = float(scope["lateness_ms"])
     when = PATTERNS[str(scope["pattern"])].format(late=scope["late_steps"], all=scope["steps"])
     match scope["kind"]:
