@@ -113,7 +113,8 @@ def _check_identity(parts: Sequence[Tables]) -> list[Note]:
             where=two,
             remedy="Give the traces of one job at a time, one file a rank.",
         )
-    twice = [key for key, n in Counter((i.rank, _kind(p)) for p in parts for i in p.ranks).items() if n > 1]
+    kinds = ({(i.rank, _kind(p)) for i in p.ranks} for p in parts)
+    twice = [key for key, n in Counter(key for each in kinds for key in each).items() if n > 1]
     clashes = [rank for rank, kind in twice if kind == "profile"]
     if clashes:
         files = [f for i, f in infos if i.rank == clashes[0]][:2]

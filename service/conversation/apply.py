@@ -34,6 +34,7 @@ from .events import (
     EvidenceAttached,
     EvidenceWithdrawn,
     QuestionClosed,
+    RankCorrected,
     SideTrusted,
     as_numbers,
     stated,
@@ -225,7 +226,13 @@ def _paste(act: Pasted, done: Applied, *, replaces: str | None = None) -> None:
         return
     words = in_words(tables)
     given = EvidenceAttached(
-        id=done.next_id, form="text", label="pasted table", in_words=words, text=act.text, replaces=replaces
+        id=done.next_id,
+        form="text",
+        label="pasted table",
+        in_words=words,
+        text=act.text,
+        ranks=done.state.ranks,
+        replaces=replaces,
     )
     done.recordings = {**done.recordings, given.id: tables}
     done.add(given)
@@ -233,15 +240,16 @@ def _paste(act: Pasted, done: Applied, *, replaces: str | None = None) -> None:
 
 
 def _correct(act: Corrected, done: Applied) -> None:
-    changed, words = corrected(act, done.state)
-    if not changed:
+    found = corrected(act, done.state)
+    if not found.changed:
         done.unread = True
         done.say("not_understood", f"I see nothing that {quoted(act.quote)} corrects. /evidence shows what was said.")
         return
-    for given in changed:
-        new = done.next_id
-        done.add(_renamed(given, new))
-    done.say("understood", f"Corrected: {words}.", done.state.evidence[-1].given.id)
+    for given in found.changed:
+        done.add(_renamed(given, done.next_id))
+    if found.ranks is not None:
+        done.add(RankCorrected(old=found.ranks[0], new=found.ranks[1]))
+    done.say("understood", f"Corrected: {found.in_words}.", done.state.evidence[-1].given.id)
 
 
 def _renamed(given: EvidenceAttached, name: str) -> EvidenceAttached:

@@ -9,7 +9,7 @@ from ...knowledge.model import Knowledge
 from ...rules.candidates import Candidate, Outcome, candidates
 from ...rules.counterfactuals import Reasoned
 from ...rules.verdict import Judgement, ScopeJudgement
-from ...rules.weigh import NONE
+from ...rules.weigh import NONE, kind_of
 from ..diagnosis import statement
 from ..diagnosis.documents import becomes, cause_title
 from ..sessions.schemas import Said
@@ -21,8 +21,8 @@ MOST_MOVED = 3
 MOST_REASONS = 2
 
 
-def changes(before: View | None, after: View, knowledge: Knowledge) -> tuple[list[Said], str | None]:
-    """What to say of the change, and the id of the revise-if condition that fired."""
+def changes(before: View | None, after: View, knowledge: Knowledge, *, attached: bool) -> tuple[list[Said], str | None]:
+    """What to say of the change, and the id of the revise-if condition that fired. `attached`: evidence did."""
     now = after.now
     if before is None:
         return _first(now, knowledge), None
@@ -37,7 +37,7 @@ def changes(before: View | None, after: View, knowledge: Knowledge) -> tuple[lis
         said.append(Said(kind="diagnosis", text=f"{headline} ({now.judgement.verdict.replace('_', ' ')})"))
     if moved or reasons:
         said.append(Said(kind="change", text=" ".join([*reasons, *moved])))
-    elif not said and before.identity.evidence != after.identity.evidence:
+    elif not said and attached and now.judgement.scopes:
         said.append(Said(kind="change", text="That does not change the ranking."))
     return said, f"{fired[0].id}/{fired[1].id}@{fired[0].scope}" if fired else None
 
@@ -46,7 +46,7 @@ def _first(now: Reasoned, knowledge: Knowledge) -> list[Said]:
     verdict = now.judgement.verdict
     if verdict == "insufficient_evidence" and not any(f.kind == "job" for f in now.facts):
         return []
-    reasons = [r.text for r in statement.reasons(now.judgement)[:MOST_REASONS]]
+    reasons = _reasons(now)[:MOST_REASONS]
     headline = statement.headline(now.judgement, now.facts, knowledge)
     said = [Said(kind="diagnosis", text=f"{headline} ({verdict.replace('_', ' ')})")]
     return said + ([Said(kind="change", text=" ".join(map(stopped, reasons)))] if reasons else [])
@@ -70,10 +70,14 @@ def _moved(before: Judgement, after: Judgement, knowledge: Knowledge) -> list[st
 
 
 def _new_reasons(before: Reasoned, after: Reasoned) -> list[str]:
-    """New findings behind the conclusion; else new findings that argue at all."""
+    """New findings behind the conclusion, after what is new about who is late."""
     seen = {f.text for f in before.inference.findings}
-    argued = [r.text for r in statement.reasons(after.judgement)]
-    return [stopped(text) for text in argued if text not in seen][:MOST_REASONS]
+    return [stopped(text) for text in _reasons(after) if text not in seen][:MOST_REASONS]
+
+
+def _reasons(now: Reasoned) -> list[str]:
+    late = [f.text for f in now.inference.findings if any(kind_of(c) == "late_scope" for c in f.consequences)]
+    return [*late, *(r.text for r in statement.reasons(now.judgement))]
 
 
 # ---- revise-if -------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import msgspec
 
 from .acts import Corrected
@@ -10,26 +12,35 @@ from .state import Held, SessionState
 from .words import COLUMNS, figure, statements_in_words
 
 
-def corrected(act: Corrected, state: SessionState) -> tuple[list[EvidenceAttached], str]:
-    """Evidence that changes, each with its old id, and the change in words; nothing where it fits nothing."""
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Evidence that changes, each with its old id; the change in words; the rank that was said and the one meant."""
+
+    changed: tuple[EvidenceAttached, ...] = ()
+    in_words: str = ""
+    ranks: tuple[str, str] | None = None
+
+
+def corrected(act: Corrected, state: SessionState) -> Correction:
+    """What a correction changes; nothing where it fits nothing."""
     said = [h for h in state.standing if h.given.form == "statement"]
     if act.new_rank is not None:
         return _rank(act, said)
     if act.new_value is not None:
         return _value(act, said)
-    return [], ""
+    return Correction()
 
 
-def _rank(act: Corrected, said: list[Held]) -> tuple[list[EvidenceAttached], str]:
+def _rank(act: Corrected, said: list[Held]) -> Correction:
     old = str(act.old_rank) if act.old_rank is not None else _last_named(said)
     new = str(act.new_rank)
     if old is None or old == new:
-        return [], ""
+        return Correction()
     changed = [_renamed(h.given, old, new) for h in said if _names(h.given, old)]
     if act.new_value is not None and changed:
         mine = [n for n in changed[-1].numbers if n.who == new and act.column in (None, n.column)]
         changed[-1] = _revalued(changed[-1], mine[0], act.new_value) if mine else changed[-1]
-    return changed, f"rank {new}, not {old}"
+    return Correction(tuple(changed), f"rank {new}, not {old}", (old, new))
 
 
 def _last_named(said: list[Held]) -> str | None:
@@ -85,7 +96,7 @@ def _reworded(text: str, old: str, new: str) -> str:
     return text.replace(f"rank {old} ", f"rank {new} ").replace(f"rank {old},", f"rank {new},")
 
 
-def _value(act: Corrected, said: list[Held]) -> tuple[list[EvidenceAttached], str]:
+def _value(act: Corrected, said: list[Held]) -> Correction:
     def meant(n: StatedNumber) -> bool:
         fits = act.column in (None, n.column) and (act.old_rank is None or n.who == str(act.old_rank))
         return fits and (act.old_value is None or abs(n.value - act.old_value) <= max(n.half_range, 1e-9))
@@ -97,8 +108,8 @@ def _value(act: Corrected, said: list[Held]) -> tuple[list[EvidenceAttached], st
             name = COLUMNS.get(chosen.column, chosen.column.replace("_", " "))
             unit = " ms" if chosen.column.endswith("_ms") else ""
             words = f"{name} of rank {chosen.who} {figure(act.new_value)}{unit}, not {figure(chosen.value)}{unit}"
-            return [_revalued(held.given, chosen, act.new_value)], words
-    return [], ""
+            return Correction((_revalued(held.given, chosen, act.new_value),), words)
+    return Correction()
 
 
 def _revalued(given: EvidenceAttached, old: StatedNumber, value: float) -> EvidenceAttached:

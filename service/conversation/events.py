@@ -106,6 +106,13 @@ class SideTrusted(Event, frozen=True, tag="side_trusted"):
     side: str
 
 
+class RankCorrected(Event, frozen=True, tag="rank_corrected"):
+    """A rank was meant where another was said: what was asked of the one was asked of the other."""
+
+    old: str
+    new: str
+
+
 class DiagnosisEmitted(Event, frozen=True, omit_defaults=True, tag="diagnosis_emitted"):
     """The first diagnosis of a session, or a new one after evidence changed it; the document is stored beside the log.
     `causes` maps a scope to the probabilities of its causes."""
@@ -138,6 +145,7 @@ AnyEvent = (
     | QuestionClosed
     | ContradictionFound
     | SideTrusted
+    | RankCorrected
     | DiagnosisEmitted
     | Replied
 )

@@ -60,7 +60,7 @@ def assemble(state: SessionState, recordings: Recordings, knowledge: Knowledge) 
     """Facts and figures of a session. Raises InputError where recordings are of different jobs."""
     standing = state.standing
     tables, clashes = _tables(state, standing, recordings)
-    measured = measure(tables) if tables is not None else Measured(())
+    measured = measure(tables) if tables is not None and _holds_any(tables) else Measured(())
     facts, more = _stated(state, standing, measured.facts, knowledge)
     clashes = (*clashes, *more)
     told = [_contradiction(c) for c in clashes if not state.trusts(c.about)]
@@ -73,6 +73,11 @@ def assemble(state: SessionState, recordings: Recordings, knowledge: Knowledge) 
         ranks=tuple(sorted({i.rank for i in tables.ranks})) if tables is not None else (),
         disagreements=tuple(clashes),
     )
+
+
+def _holds_any(tables: Tables) -> bool:
+    """Whether anything was measured: a number of ranks alone is no measurement."""
+    return any(part is not None for part in (tables.steps, tables.collectives, tables.spans, tables.batches))
 
 
 # ---- tables ----------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from .events import (
     MessageReceived,
     QuestionAsked,
     QuestionClosed,
+    RankCorrected,
     SideTrusted,
 )
 
@@ -102,6 +103,8 @@ def _after(state: SessionState, turn: int, event: AnyEvent) -> SessionState:
             still = None if state.question and (state.question.id, state.question.scope) == key else state.question
             unknown = state.unknown | {key} if event.how == "unknown" else state.unknown - {key}
             return replace(state, question=still, unknown=unknown, asked=state.asked | {key})
+        case RankCorrected():
+            return _corrected(state, f"rank:{event.old}", f"rank:{event.new}")
         case ContradictionFound():
             return replace(state, contradictions=(*state.contradictions, Contradiction(event)))
         case SideTrusted():
@@ -114,6 +117,18 @@ def _after(state: SessionState, turn: int, event: AnyEvent) -> SessionState:
             return replace(state, diagnosis=event)
         case _:
             return state
+
+
+def _corrected(state: SessionState, old: str, new: str) -> SessionState:
+    swap = {old: new, new: old}
+
+    def moved(keys: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        return frozenset((question, swap.get(scope, scope)) for question, scope in keys)
+
+    question = state.question
+    if question is not None:
+        question = replace(question, scope=swap.get(question.scope, question.scope))
+    return replace(state, asked=moved(state.asked), unknown=moved(state.unknown), question=question)
 
 
 def _without(evidence: tuple[Held, ...], name: str | None) -> tuple[Held, ...]:
