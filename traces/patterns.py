@@ -15,16 +15,19 @@ NEAR = 2
 """How many words before a word a negation may stand."""
 TYPO_LENGTH = 7
 """Shortest word in which one wrong letter is forgiven."""
-_WORD = re.compile(r"[a-z0-9_µ%]+(?:[-/'.+][a-z0-9_%]+)*|[,;:()]|--|–")
+_WORD = re.compile(r"[a-z0-9µ%]+(?:[-/'.+][a-z0-9%]+)*|[,;:()]|--|–")
 _DENIED = ("isnt", "doesnt", "dont", "wasnt", "werent", "arent", "didnt", "wont", "hasnt", "havent", "cant", "couldnt")
 _NEGATIONS = frozenset(("no", "not", "never", "without", "nor", "cannot", *_DENIED))
-_OPENERS = frozenset("so and but ok okay well hm hmm hey please then also btw now um uh actually".split())
+_OPENERS = frozenset(
+    ("so", "and", "but", "ok", "okay", "well", "hm", "hmm", "hey", "please", "then", "also", "btw", "now", "um")
+)
+_WHOLE = frozenset(("whats", "whos", "hows", "thats", "theres", "heres", "lets", "wheres"))
 _ENDINGS = ("ing", "ed", "es", "s")
 
-Places = dict[int, int]
-"""Where a phrase begins and the place after its end."""
-Term = tuple[bool, bool, tuple[tuple[str, ...], ...]]
-"""Whether it has to stand there, whether only at the beginning, and its alternatives: words that follow each other."""
+Phrase = tuple[bool, tuple[str, ...]]
+"""Whether it stands only at the beginning, and words that follow each other."""
+Term = tuple[bool, tuple[Phrase, ...]]
+"""Whether it has to stand there, and its alternatives."""
 
 
 class Words:
@@ -87,8 +90,8 @@ def match(pattern: str, words: Words) -> frozenset[int] | None:
     """The places of the words that fit the pattern, or None."""
     used: set[int] = set()
     parsed, denies = terms(pattern)
-    for wanted, first, alternatives in parsed:
-        found = next((places for a in alternatives if (places := _stands(a, words, denies, first))), None)
+    for wanted, alternatives in parsed:
+        found = next((places for first, a in alternatives if (places := _stands(a, words, denies, first))), None)
         if wanted != (found is not None):
             return None
         used.update(found or ())
@@ -101,9 +104,9 @@ def terms(pattern: str) -> tuple[tuple[Term, ...], bool]:
     parsed: list[Term] = []
     for text in pattern.lower().replace("’", "'").replace("'", "").split():
         bare = text.removeprefix("!")
-        alternatives = tuple(tuple(a.split("_")) for a in bare.removeprefix("^").split("|"))
-        parsed.append((bare == text, bare.startswith("^"), alternatives))
-    denies = any(wanted and _NEGATIONS.intersection(a) for wanted, _, some in parsed for a in some)
+        alternatives = tuple((a.startswith("^"), tuple(a.removeprefix("^").split("_"))) for a in bare.split("|"))
+        parsed.append((bare == text, alternatives))
+    denies = any(wanted and _NEGATIONS.intersection(a) for wanted, some in parsed for _, a in some)
     return tuple(parsed), denies
 
 
@@ -118,6 +121,8 @@ def _stands(phrase: tuple[str, ...], words: Words, denies: bool, first: bool) ->
 
 @lru_cache(maxsize=8192)
 def _stem(word: str) -> str:
+    if word in _WHOLE:
+        return word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]

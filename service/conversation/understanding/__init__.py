@@ -16,7 +16,7 @@ from .answers import reply
 from .asked import asked
 from .commands import command
 from .corrections import correction, trusted
-from .measures import Memory, measures, trouble
+from .measures import Memory, measures, open_measure, trouble
 from .text import LONGEST_SENTENCE, Piece, cleaned, pieces, read_by_a_log_reader
 from .told import answered_early, logged, told
 from .vocabulary import vocabulary
@@ -51,6 +51,9 @@ def _piece(piece: Piece, memory: Memory, context: Context, before: list[Act]) ->
         found = logged(piece.text, context)
         return [Pasted(piece.text), *([found] if found else [])]
     if piece.kind == "bare":
+        rows = piece.text.split("\n")
+        if open_measure(context) and all(len(row.split()) == 2 for row in rows[:MOST_SENTENCES]):
+            return [act for row in rows[:MOST_SENTENCES] for act in measures(row, Words(row), memory, context)]
         return [Unread(_quote(piece.text), _NO_HEADER)]
     if piece.kind == "log":
         found = logged(piece.text, context)
@@ -68,15 +71,17 @@ def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) ->
         return [side]
     if (changed := correction(text, words, context)) is not None:
         return [changed]
-    if found := measures(text, words, memory, context):
-        return [*found, *_told(text, words, context, question=False)]
     question = asked(text, words, context)
+    supposed = question is not None and (text.endswith("?") or question.topic == "what_if")
+    if not supposed and (found := measures(text, words, memory, context)):
+        measured = any(isinstance(act, Measures) for act in found)
+        return [*found, *(_told(text, words, context, measured=True) if measured else ())]
     open_question = context.question is not None and not any(isinstance(a, (Answered, Unknown)) for a in before)
     if open_question and not (question and text.endswith("?")) and (replies := list(_replies(text, context))):
         return replies
-    acts: list[Act] = [*_told(text, words, context, question=question is not None)]
     if question is not None:
-        return [*acts, question]
+        return [*(_told(text, words, context, question=True) if question.topic != "what_if" else ()), question]
+    acts = list(_told(text, words, context))
     if acts or _says_nothing(words):
         return acts
     if context.question is None and _unknown(text):
@@ -84,12 +89,14 @@ def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) ->
     return [Unread(_quote(text), trouble(text, context))]
 
 
-def _told(text: str, words: Words, context: Context, *, question: bool) -> Iterator[Act]:
-    found = told(text, words, context, question=question)
+def _told(
+    text: str, words: Words, context: Context, *, question: bool = False, measured: bool = False
+) -> Iterator[Act]:
+    found = told(text, words, context, question=question, measured=measured)
     if found is not None:
         yield found
     if not question:
-        yield from answered_early(words, context)
+        yield from answered_early(text, words, context)
 
 
 def _replies(text: str, context: Context) -> Iterator[Act]:
@@ -114,10 +121,10 @@ def _replies(text: str, context: Context) -> Iterator[Act]:
 
 
 def _beside(text: str, context: Context) -> Iterator[Act]:
-    question = context.question
-    for act in _told(text, Words(text), context, question=False):
-        if not (isinstance(act, Answered) and question is not None and act.question == question.id):
-            yield act
+    """What an answer tells besides."""
+    found = told(text, Words(text), context)
+    if found is not None:
+        yield found
 
 
 def _unknown(text: str) -> bool:

@@ -16,6 +16,10 @@ _CHOICE = re.compile(
 )
 _ORDINALS = ("first", "second", "third", "fourth")
 _SHORTEST_TYPO = 4
+_PLAIN = {"yes": ("yes", "yeah", "yep", "yup", "aye"), "no": ("no", "nope", "nah")}
+_REPLY = re.compile(
+    r"^\W*(?:no|nope|nah|yes|yeah|yep|yup)\W+(?=(?:its?|it's|they|we|the|rank|this|that|all|some|one)\b)", re.I
+)
 _ENOUGH = 1.0
 _COVERED = 0.5
 _OWN_WORDS = 1.5
@@ -73,6 +77,8 @@ def _in_words(clause: str, words: Words, question: OpenQuestion, context: Contex
     if len(said) == 1:
         return Answered(question.id, question.scope, said[0].id, clause)
     polar = _polarity(words)
+    if polar and (rest := _REPLY.sub("", clause, count=1)) != clause:
+        words = Words(rest)
     scored = _scores(words, answers, question, known.text if known else "")
     best = [answer for score, answer in scored if score >= _ENOUGH and score == scored[0][0]]
     if len(best) == 1:
@@ -86,8 +92,9 @@ def _in_words(clause: str, words: Words, question: OpenQuestion, context: Contex
 
 
 def _polarity(words: Words) -> str:
+    first = words.words[words.start] if words.words else ""
     for name, phrases in (("no", vocabulary().no), ("yes", vocabulary().yes)):
-        if any(words.start in _places(phrase, words) or 0 in _places(phrase, words) for phrase in phrases):
+        if first in _PLAIN[name] or _consists_of(words, phrases):
             return name
     return ""
 
@@ -114,10 +121,8 @@ def _scores(words: Words, answers: Sequence[Answer], question: OpenQuestion, tex
     shown = {name: set(Words(shown).words) - vocabulary().silent for name, shown in question.answers}
     about = set(Words(text).words)
     scored: list[tuple[float, Answer]] = []
-    explained: set[int] = {
-        at for at, word in enumerate(words.words) if word in vocabulary().silent or word in about or word.isdigit()
-    }
-    silent = set(explained)
+    content = {at for at, word in enumerate(words.words) if word not in vocabulary().silent and not word.isdigit()}
+    explained = {at for at in content if words.words[at] in about}
     for answer in answers:
         hits = set().union(*(_loosely(phrase, words) for phrase in answer.words if phrase not in ("yes", "no")), set())
         score = _OWN_WORDS * len(hits)
@@ -129,9 +134,7 @@ def _scores(words: Words, answers: Sequence[Answer], question: OpenQuestion, tex
                 hits |= places
         explained |= hits
         scored.append((score, answer))
-    content = len(words.words) - len(silent - (explained - silent))
-    covered = len(explained - silent) / max(1, content)
-    if covered < _COVERED:
+    if content and len(explained & content) / len(content) < _COVERED:
         return []
     return sorted(scored, key=lambda each: -each[0])
 

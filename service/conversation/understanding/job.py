@@ -28,7 +28,9 @@ _RANKS = re.compile(
 )
 _WORLD = re.compile(r"\bworld[ _-]?size\s*(?:is|of|[=:])?\s*(\d+)", re.I)
 _STEPS = re.compile(
-    rf"(?<![\w.])({COUNT})\s+(?:\w+\s+)?(?:steps|iterations|iters)\b(?!\s+(?:per|ago|later|a second))", re.I
+    rf"(?<![\w.])(?<!every )(?<!after )(?<!each )(?<!until )(?<!per )(?<!completed )(?<!finished )(?<!at )"
+    rf"({COUNT})\s+(?:\w+\s+)?(?:steps|iterations|iters)\b(?!\s+(?:per|ago|later|a second))",
+    re.I,
 )
 
 

@@ -28,9 +28,20 @@ _ACTS = (
 _BARE_RANK = re.compile(
     rf"(?:^|(?<=[,;(]\s)|(?<=\band\s)|(?<=\bbut\s)|(?<=\bwhile\s))(\d{{1,5}})(?=\s+(?:{_ACTS})\b)", re.I
 )
-_VALUE_FOR = re.compile(rf"({_VALUE})\s+(for|on|at)\s+(\d{{1,5}})(?![\d.:%-]|\s*{_UNIT})", re.I)
+_VALUE_FOR = re.compile(rf"({_VALUE})\s+(for|on)\s+(\d{{1,5}})(?![\d.:%-]|\s*{_UNIT})", re.I)
 _PAIR = re.compile(rf"(?<![\d:.\w])(\d{{1,5}})\s*[:=]\s*({_VALUE})", re.I)
-_ROW = re.compile(rf"^\s*(\d{{1,5}})[\s,;|]+({_VALUE})\s*$", re.I)
+_ROW = re.compile(rf"^\s*(\d{{1,5}})[\s;|]+({_VALUE})\s*$", re.I)
+_BARE_RANKS_AT = re.compile(
+    r"(?:^|(?<=[,;]\s)|(?<=\band\s))(\d{1,5}(?:\s*(?:-|to)\s*\d{1,5})?)(?=\s+(?:are\s+|is\s+)?at\s+~?\d)", re.I
+)
+_ALL = re.compile(r"\b(?:all|both)(?=\s+(?:are\s+|is\s+)?(?:at\s+|around\s+|about\s+|roughly\s+)*~?\d)", re.I)
+_STEPS_TAKE = re.compile(
+    r"\bsteps?\s+(?:now\s+)?(?:takes?|took|is|are|lasts?)(?=\s+(?:(?:about|around|now|roughly)\s+)*~?\d)", re.I
+)
+_BEFORE = re.compile(
+    rf"\W*\b(?:used to be|instead of|up from|down from|was|before)\s+(?:about\s+|around\s+)?{_VALUE}", re.I
+)
+_MEASURE_LAST = re.compile(rf"^(.*)\(([a-z][a-z ]*?),?\s*(?:in\s+)?({_UNIT})?\)\s*$", re.I)
 _LIST = re.compile(
     rf"(?<![\d.\w])(?<!rank )(?<!ranks )(?<!gpus )({_VALUE}(?:(?:\s*[,|]\s*|\s+)(?:and\s+)?{_VALUE}){{2,}})", re.I
 )
@@ -75,7 +86,7 @@ def trouble(sentence: str, context: Context) -> str:
     kinds = {token.kind for token in tokens(sentence[:LONGEST_LINE])}
     if not kinds & {"value", "list"}:
         return ""
-    if "column" not in kinds and not _open_measure(context):
+    if "column" not in kinds and not open_measure(context):
         return _NO_MEASURE
     return _NO_RANK if "who" not in kinds else ""
 
@@ -86,6 +97,8 @@ def _statements(
     if len(sentence) > LONGEST_LINE or not re.search(r"\d", sentence) and "read" not in sentence.lower():
         return [], (), []
     text, end = _without_end(spelled_out(sentence, context))
+    if end is not None and not re.search(r"\d", text):
+        return _transfer([], end, memory), (), []
     kinds = [token.kind for token in tokens(text) if token.kind != "comma"]
     carried = _carried(text, kinds, memory, context)
     if "column" not in kinds and carried is None and not re.search(r"\breads?\b", text, re.I):
@@ -94,7 +107,7 @@ def _statements(
     found, sources, unused = prose.sentence(text, memory.prose)
     if carried is None and "column" not in kinds:
         found = []
-    waits_for_input = _open_measure(context) == "input_wait_ms" and not _OTHER_WAIT.search(sentence)
+    waits_for_input = open_measure(context) == "input_wait_ms" and not _OTHER_WAIT.search(sentence)
     statements = [_statement(s, waits_for_input) for s in found if not math.isnan(s.quantity.value)]
     return statements + _transfer(statements, end, memory), sources, unused
 
@@ -103,14 +116,16 @@ def _carried(text: str, kinds: list[str], memory: Memory, context: Context) -> C
     """The measure that holds for a sentence which names none; nothing but ranks and numbers may stand in it."""
     if "column" in kinds or not {"value", "list"} & set(kinds):
         return None
-    left = [word for word in re.findall(r"[^\W\d_]+", unspent(text).lower()) if word not in measure_words()]
+    numbered = " ".join(part for part in re.split(r"[,;](?!\d)", text) if re.search(r"\d", part))
+    left = [word for word in re.findall(r"[^\W\d_]+", unspent(numbered).lower()) if word not in measure_words()]
     if len(left) > 1 or not ({"who", "list"} & set(kinds)):
         return None
-    measure = _open_measure(context)
-    return memory.prose.column or (Column(measure, "time") if measure else None)
+    measure = open_measure(context)
+    return memory.prose.column or (Column(measure, "time" if measure.endswith("_ms") else "count") if measure else None)
 
 
-def _open_measure(context: Context) -> str:
+def open_measure(context: Context) -> str:
+    """The column that a bare number fills as an answer to the open question, or an empty text."""
     question = context.knowledge.questions.get(context.question.id) if context.question else None
     return question.measure if question else ""
 
@@ -120,13 +135,18 @@ def spelled_out(sentence: str, context: Context) -> str:
     text = _NEAR_RANK.sub(lambda m: f"rank{m[2]}" if one_typo("rank", m[1].lower()) else m[0], sentence)
     text = _SHORT_RANK.sub(r"rank \1", text)
     text = _TWO_RANKS.sub(r"\1s\2", text)
-    if _open_measure(context) and (row := _ROW.match(text)):
+    text = _TIGHT_LIST.sub(lambda m: m[0].replace(",", "/"), text)
+    if last := _MEASURE_LAST.match(text):
+        text = f"{last[2]}{f' ({last[3]})' if last[3] else ''}: {last[1]}"
+    if steps := _STEPS_TAKE.search(text):
+        text = text[: steps.start()] + "step time" + _BEFORE.sub("", text[steps.end() :])
+    text = _ALL.sub("all ranks", _BARE_RANKS_AT.sub(r"ranks \1", text))
+    if open_measure(context) and (row := _ROW.match(text)):
         return f"rank {row[1]} {row[2]}"
     text = _BARE_RANK.sub(r"rank \1", text)
     text = _VALUE_FOR.sub(r"\1 \2 rank \3", text)
     if len(_PAIR.findall(text)) > 1 or re.match(r"\s*\d{1,5}\s*[:=]\s*\S", text):
         text = _PAIR.sub(r"rank \1 \2", text)
-    text = _TIGHT_LIST.sub(lambda m: m[0].replace(",", "/"), text)
     return _LIST.sub(lambda m: "/".join(_OR.split(m[1])), text)
 
 

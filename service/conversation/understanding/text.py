@@ -25,6 +25,7 @@ _LOG = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[!?;])\s+|(?<!\bca\.)(?<!approx\.)(?<!\bvs\.)(?<!\bno\.)(?<=\.)\s+")
 _NUMBERS = re.compile(r"\s*[-+~]?\d[\d.]*(?:(?:\s*[,;|\t]\s*|\s+)[-+~]?\d[\d.]*)+\s*")
+_RANK_LINE = re.compile(r"^\s*(?:ranks?|gpu|worker)\s*#?\d+\b", re.I | re.M)
 LONGEST_SENTENCE = 2000
 HEAD = 1 << 16
 """Bytes by which a reader knows its kind of log."""
@@ -58,6 +59,8 @@ def pieces(text: str) -> Iterator[Piece]:
         yield from _lines(lines)
         return
     inside = [at for at, line in enumerate(lines) if at not in prose and line.strip()]
+    while len(inside) > 2 and not re.search(r"\d", lines[inside[-1]]):
+        prose |= {inside.pop()}
     yield from _lines(lines[: inside[0]])
     yield Piece("table", "\n".join(lines[at] for at in range(inside[0], inside[-1] + 1) if at not in prose))
     yield from _lines([line for at, line in enumerate(lines) if at > inside[0] and at in prose])
@@ -83,6 +86,8 @@ def _structured(text: str) -> bool:
 
 def _outside_tables(text: str) -> frozenset[int] | None:
     """Lines of prose beside the tables of the text; None where it has no table."""
+    if len(_RANK_LINE.findall(text)) > 1:
+        return None
     parts = split(text)
     if not any(understand_rows(grid, "") for grid in parts.grids):
         return None

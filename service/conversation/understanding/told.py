@@ -6,7 +6,7 @@ import re
 
 from ....knowledge.facts import Fact, fact
 from ....traces.patterns import Words, says
-from ....traces.symptoms import find_symptoms
+from ....traces.symptoms import find_symptoms, ranks_named
 from ..acts import Answered, Context, Told
 from .job import size
 from .vocabulary import vocabulary
@@ -26,12 +26,16 @@ _TIMES = re.compile(
     re.I,
 )
 _HALF = re.compile(r"\bhalf\s+(?:as fast|the\s+(?:speed|throughput))|\bat half (?:speed|throughput)", re.I)
+_PARTS = re.compile(r"[,;]\s|\b(?:and|but|because)\b")
 _NAMED = re.compile(r"\b(?:rank|gpu|worker)s?\s*\d", re.I)
 
 
-def told(sentence: str, words: Words, context: Context, *, question: bool) -> Told | None:
-    """Symptoms, beliefs and background of a sentence; a question states beliefs and background only."""
-    facts, said = ([], []) if question else _symptoms(sentence, context)
+def told(
+    sentence: str, words: Words, context: Context, *, question: bool = False, measured: bool = False
+) -> Told | None:
+    """Symptoms, beliefs and background of a sentence. A question shows no symptom, and where ranks were measured the
+    numbers speak and not the words around them."""
+    facts, said = ([], []) if question else _symptoms(_without_numbers(sentence) if measured else sentence, context)
     facts += _beliefs(words, context)
     for item, text in _background(sentence, words, context):
         facts.append(item)
@@ -48,23 +52,32 @@ def logged(text: str, context: Context) -> Told | None:
     return Told(tuple(facts), tuple(said), text.split("\n")[0][:200]) if facts else None
 
 
-def answered_early(words: Words, context: Context) -> tuple[Answered, ...]:
+def answered_early(sentence: str, words: Words, context: Context) -> tuple[Answered, ...]:
     """Answers to questions that were not asked yet, or to the open one in words that need no context."""
     found: list[Answered] = []
     for name, question in context.knowledge.questions.items():
         fits = [answer for answer in question.answers if says(answer.said, words)]
         if len(fits) == 1:
-            found.append(Answered(name, _scope(name, context), fits[0].id, " ".join(words.words)))
+            found.append(Answered(name, _scope(name, sentence, context), fits[0].id, sentence))
     return tuple(found)
 
 
-def _scope(question: str, context: Context) -> str:
+def _scope(question: str, sentence: str, context: Context) -> str:
     if context.question is not None and context.question.id == question:
         return context.question.scope
     bound = any(
         "$scope" in template.values() for a in context.knowledge.questions[question].answers for template in a.facts
     )
-    return context.scopes[0][0] if bound and context.scopes else JOB
+    if not bound:
+        return JOB
+    named = ranks_named(sentence)
+    if named.isdecimal():
+        return f"rank:{named}"
+    return context.scopes[0][0] if context.scopes else JOB
+
+
+def _without_numbers(sentence: str) -> str:
+    return ", ".join(part for part in _PARTS.split(sentence) if not re.search(r"\d", part))
 
 
 def _symptoms(text: str, context: Context) -> tuple[list[Fact], list[str]]:

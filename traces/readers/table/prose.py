@@ -102,7 +102,7 @@ def read(lines: Sequence[tuple[int, str]], name: str) -> Said:
             heading = only[0].who
             continue
         for part in parts:
-            context.column = None
+            context.column = context.carried = None
             context.who = heading if context.who == "others" else context.who
             _read_clause(part, context)
         found += context.found
@@ -126,7 +126,6 @@ def sentence(text: str, memory: Memory) -> tuple[list[Statement], list[tuple[ran
         for clause in _clauses(text, context):
             context.column = None
             _read_clause(tuple(tokens(clause)), context)
-            context.carried = context.column or context.carried
     memory.column, memory.who = context.carried, context.who
     return _last_named(context.found), [(who, words) for who, words, _ in context.sources], context.unused
 
@@ -242,6 +241,7 @@ def _record(token: Token, column: Column | None, who: ranks.Ranks | None, relati
     else:
         context.unused.append(token.text)
         return
+    context.carried = column
     for target, value in zip(targets, values, strict=True):
         context.found.append(Statement(target, context.step, column.key, value, context.line, relative))
 

@@ -50,7 +50,7 @@ def _pattern() -> re.Pattern[str]:
         "others": rf"{on}\b(?:all\s+|the\s+)*(?:other\s+(?:{spelled}|\d{{1,4}}(?=\s*(?:{people})|\s+(?:\w+\s+){{0,2}}~?\d))"
         rf"(?:\s+(?:{people}))?|others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest(?:\s+of\s+(?:them|the\s+(?:{people})))?"
         rf"|remaining(?:\s+(?:{spelled}|\d{{1,4}}))?(?:\s+(?:{people}|ones))?|every(?:body|one|thing)\s+else"
-        r"|(?:its|their)\s+peers|peers)\b",
+        r"|(?:its|their)\s+peers|peers|elsewhere|(?:any|every)where\s+else)\b",
         "all": rf"{on}\b(?:all(?:\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{people}))"
         r"|(?:every|each)\s+(?:rank|gpu|worker)|everyone|everywhere|all\s+of\s+them)\b",
         "last": rf"{on}\b(?:the\s+)?last\s+{_RANK_WORD}\b(?!\s+arriv)",
