@@ -22,6 +22,8 @@ VARIABLE = "LATECOMER_DATABASE_URL"
 BUSY_MS = 10_000
 """How long a writer of SQLite waits for another process's transaction."""
 CONNECT_S = 10
+CONNECTIONS = 8
+"""Kept open by a process; whoever finds all lent waits, which costs less than one more for a single query."""
 WRITES = "latecomer_writes"
 _KINDS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite+aiosqlite"}
 _REMEDY = f"Give postgresql://USER@HOST/NAME or sqlite:///PATH (option or {VARIABLE}), or none for a file of your own."
@@ -62,14 +64,14 @@ def place(url: URL) -> str:
 
 def async_engine(url: URL) -> AsyncEngine:
     """The engine of the store. A database in memory has one connection, lent to one transaction at a time."""
-    one: dict[str, Any] = {"pool_size": 1, "max_overflow": 0} if in_memory(url) else {}
     engine = create_async_engine(
         url,
         poolclass=AsyncAdaptedQueuePool,
+        pool_size=1 if in_memory(url) else CONNECTIONS,
+        max_overflow=0,
         pool_pre_ping=not is_sqlite(url),
         hide_parameters=True,
         connect_args=_connect_args(url),
-        **one,
     )
     _prepare(engine.sync_engine)
     return engine
@@ -123,7 +125,7 @@ def _connect_args(url: URL) -> dict[str, Any]:
 
 def _prepare(engine: Engine) -> None:
     """SQLite: durable commits, foreign keys, and transactions that are ours to begin, since a reader that turns
-    writer half-way cannot wait for another writer."""
+    writer half-way cannot wait for another writer. Reads need none: each is one statement."""
     if engine.dialect.name != "sqlite":
         return
 
@@ -135,8 +137,8 @@ def _prepare(engine: Engine) -> None:
         cursor.close()
 
     def begun(connection: Connection) -> None:
-        writes = connection.get_execution_options().get(WRITES)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if connection.get_execution_options().get(WRITES):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     event.listen(engine, "connect", connected)
     event.listen(engine, "begin", begun)

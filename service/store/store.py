@@ -32,8 +32,9 @@ class Store:
 
     def __init__(self, url: URL, engine: AsyncEngine) -> None:
         self._url = url
-        self._readers = engine
+        self._engine = engine
         self._writers = engine.execution_options(**{engines.WRITES: True})
+        self._readers = engine if engines.is_sqlite(url) else engine.execution_options(isolation_level="AUTOCOMMIT")
         # One writer at a time is SQLite's rule: those of one process queue here in order, instead of polling the file.
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if engines.is_sqlite(url) else nullcontext()
 
@@ -54,7 +55,7 @@ class Store:
 
     async def close(self) -> None:
         """Give the connections back. The store cannot be used after."""
-        await self._readers.dispose()
+        await self._engine.dispose()
 
     async def ping(self) -> None:
         """Raise StoreError where the database does not answer."""

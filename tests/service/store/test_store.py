@@ -114,6 +114,22 @@ def test_of_two_writers_one_wins_each_revision(database_url: str) -> None:
     on(database_url, story)
 
 
+def test_an_append_that_is_cancelled_is_whole_or_absent(database_url: str) -> None:
+    async def story(store: Store) -> None:
+        for spins in range(0, 60, 3):
+            revision = (await store.get("a")).revision
+            task = asyncio.create_task(store.append("a", revision, [MORE, MORE], blobs={"f00": b"x" * 100_000}))
+            for _ in range(spins):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            now = (await store.get("a")).revision
+            assert now in (revision, revision + 2)
+            assert [e.seq for e in await store.events("a")] == list(range(1, now + 1))
+
+    on(database_url, story)
+
+
 def test_delete_takes_all_that_belongs_to_it_and_no_more(database_url: str) -> None:
     async def story(store: Store) -> None:
         await store.create("b", "", [HELLO])
