@@ -111,10 +111,16 @@ def reported(url: URL) -> Iterator[None]:
     except (DBAPIError, PoolTimeout, OSError) as error:
         cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
         why = next(iter(str(cause).strip().splitlines()), "")
-        secrets = [str(url.password or ""), *map(str, url.query.values())]
-        why = "" if any(secret and secret in why for secret in secrets) else f": {why}"
         remedy = "Check that the file can be written." if is_sqlite(url) else "Check server, name, user and password."
-        raise StoreError(f"the database cannot be used{why}", where=place(url), remedy=remedy) from error
+        if any(secret in str(cause) for secret in _secrets(url)):
+            raise StoreError("the database cannot be used", where=place(url), remedy=remedy) from None
+        raise StoreError(f"the database cannot be used: {why}", where=place(url), remedy=remedy) from error
+
+
+def _secrets(url: URL) -> list[str]:
+    """Passwords of a URL, wherever it holds them."""
+    named = [str(value) for name, value in url.query.items() if "password" in name]
+    return [secret for secret in (url.password or "", *named) if secret]
 
 
 def _connect_args(url: URL) -> dict[str, Any]:

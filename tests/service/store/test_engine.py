@@ -6,13 +6,17 @@ import asyncio
 import socket
 import stat
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from latecomer.knowledge.errors import StoreError
-from latecomer.service.store.engine import VARIABLE, database_url
+from latecomer.service.store.engine import VARIABLE, database_url, reported
 from latecomer.service.store.store import Store
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from .databases import database
 
 SECRET = "s3cr3t/pw"
 
@@ -89,6 +93,26 @@ def test_no_error_names_a_password(url: str) -> None:
     assert error.remedy
     shown = "".join(traceback.format_exception(error))
     assert SECRET not in shown and "s3cr3t%2Fpw" not in shown.replace(url, "")
+
+
+@pytest.mark.parametrize("password", ["u:s3cr3t%2Fpw@127.0.0.1/n", "127.0.0.1/n?user=u&password=s3cr3t%2Fpw"])
+def test_words_of_the_driver_that_hold_the_password_are_left_out(password: str) -> None:
+    with pytest.raises(StoreError) as caught, reported(database_url(f"postgresql://{password}")):
+        raise OSError(f"refused for u with {SECRET}")
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_server_that_came_back_is_used_again(tmp_path: Path) -> None:
+    async def run(url: str) -> None:
+        store = await Store.open(url)
+        async with store._read() as connection:
+            with suppress(DBAPIError, StoreError):
+                await connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+        assert (await store.create("a", "")).id == "a"
+        await store.close()
+
+    with database("postgresql", tmp_path) as url:
+        asyncio.run(run(url))
 
 
 @pytest.mark.parametrize("content", [b"this is not a database" * 100, None])
