@@ -8,7 +8,7 @@ numbers that a scale answers are cut into classes at the rules' own thresholds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
@@ -168,11 +168,12 @@ class Knowledge:
     misconceptions: Mapping[str, Misconception]
     symptoms: Mapping[str, Symptom]
     priors: Mapping[str, Mapping[str, float]]
+    keys: Mapping[str, tuple[str, ...]] = field(init=False)
+    """Key fields by fact kind."""
 
-    @property
-    def keys(self) -> dict[str, tuple[str, ...]]:
-        """Key fields by fact kind."""
-        return {kind: tuple(entry.key) for kind, entry in self.facts.items()}
+    def __post_init__(self) -> None:
+        keys = {kind: tuple(entry.key) for kind, entry in self.facts.items()}
+        object.__setattr__(self, "keys", keys)
 
     def check(self, item: Fact) -> Fact:
         """The fact, with numbers of the declared type. Raises KnowledgeError for an unknown kind or field, a

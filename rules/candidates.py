@@ -53,9 +53,10 @@ def candidates(
     "don't know"; an experiment by a recorded outcome.
     """
     found: dict[tuple[str, str, str], Candidate] = {}
+    known = by_key(facts, knowledge)
     for kind, name, scope, proposed in (*_proposed(inference), *_open(judgement, knowledge)):
         values = scope_values(judgement, scope)
-        made = (_question if kind == "question" else _experiment)(name, values, proposed, facts, knowledge)
+        made = (_question if kind == "question" else _experiment)(name, values, proposed, known, knowledge)
         if made is not None:
             found.setdefault((made.kind, made.id, made.scope), made)
     return tuple(sorted(found.values(), key=lambda c: (not c.proposed, c.kind, c.id, c.scope)))
@@ -73,12 +74,25 @@ def suppose(
     facts: Sequence[Fact], templates: Iterable[FactTemplate], values: Mapping[str, Scalar], knowledge: Knowledge
 ) -> tuple[Fact, ...]:
     """The facts that templates mean beside the evidence: what a template leaves out keeps its known value."""
-    keys = knowledge.keys
-    known = {fact_key(f, keys): f for f in facts}
+    return _suppose(by_key(facts, knowledge), templates, values, knowledge)
+
+
+Known = Mapping[tuple[object, ...], Fact]
+"""Facts by their keys."""
+
+
+def by_key(facts: Iterable[Fact], knowledge: Knowledge) -> Known:
+    """Facts by their keys; of two with one key the later."""
+    return {fact_key(f, knowledge.keys): f for f in facts}
+
+
+def _suppose(
+    known: Known, templates: Iterable[FactTemplate], values: Mapping[str, Scalar], knowledge: Knowledge
+) -> tuple[Fact, ...]:
     made: list[Fact] = []
     for template in templates:
         filled = knowledge.fill(template, values)
-        older = known.get(fact_key(filled, keys))
+        older = known.get(fact_key(filled, knowledge.keys))
         kept = {name: value for name, value in older.values if name not in template} if older else {}
         made.append(fact(filled.kind, {**dict(filled.values), **kept}, quality="supposed", source=filled.source))
     return tuple(made)
@@ -144,17 +158,17 @@ def _bound(question: Question) -> bool:
 
 
 def _question(
-    name: str, values: Mapping[str, Scalar], proposed: bool, facts: Sequence[Fact], knowledge: Knowledge
+    name: str, values: Mapping[str, Scalar], proposed: bool, known: Known, knowledge: Knowledge
 ) -> Candidate | None:
     question = knowledge.questions[name]
     bound = _bound(question)
-    answered = [f for f in facts if f.kind == "answered" and f["question"] == name]
+    answered = [f for f in known.values() if f.kind == "answered" and f["question"] == name]
     if any(not bound or f["scope"] == values["scope"] for f in answered):
         return None
-    if any(matches(pattern, item, values) for pattern in question.settled_by for item in facts):
+    if any(matches(pattern, item, values) for pattern in question.settled_by for item in known.values()):
         return None
     outcomes = tuple(
-        Outcome(a.id, in_words(a.text, values), suppose(facts, a.facts, values, knowledge))
+        Outcome(a.id, in_words(a.text, values), _suppose(known, a.facts, values, knowledge))
         for a in question.answers
         if a.facts
     )
@@ -163,15 +177,15 @@ def _question(
 
 
 def _experiment(
-    name: str, values: Mapping[str, Scalar], proposed: bool, facts: Sequence[Fact], knowledge: Knowledge
+    name: str, values: Mapping[str, Scalar], proposed: bool, known: Known, knowledge: Knowledge
 ) -> Candidate | None:
     experiment = knowledge.experiments[name]
     scope = str(values["scope"])
-    done = [f for f in facts if f.kind == "experiment_outcome" and f["experiment"] == name]
+    done = [f for f in known.values() if f.kind == "experiment_outcome" and f["experiment"] == name]
     if any(f["scope"] == scope for f in done):
         return None
     outcomes = tuple(
-        _result(name, experiment, values, index, facts, knowledge) for index in range(len(experiment.outcomes))
+        _result(name, experiment, values, index, known, knowledge) for index in range(len(experiment.outcomes))
     )
     title = in_words(experiment.title, values)
     return Candidate("experiment", name, scope, title, experiment.cost, proposed, outcomes)
@@ -182,11 +196,11 @@ def _result(
     experiment: Experiment,
     values: Mapping[str, Scalar],
     index: int,
-    facts: Sequence[Fact],
+    known: Known,
     knowledge: Knowledge,
 ) -> Outcome:
     outcome = experiment.outcomes[index]
     itself = {"fact": "experiment_outcome", "experiment": name, "scope": "$scope", "outcome": outcome.id}
     templates = [itself, *(t for t in outcome.facts if t["fact"] != "experiment_outcome")]
-    added = suppose(facts, templates, values, knowledge)
+    added = _suppose(known, templates, values, knowledge)
     return Outcome(outcome.id, in_words(outcome.text, values), added, tuple(outcome.predicted_by))

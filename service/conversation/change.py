@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...knowledge.facts import Fact, fact_key
 from ...knowledge.model import Knowledge
-from ...rules.candidates import Candidate, Outcome, candidates
+from ...rules.candidates import Candidate, Known, Outcome, by_key, candidates
 from ...rules.counterfactuals import Reasoned
 from ...rules.verdict import Judgement, ScopeJudgement
 from ...rules.weigh import NONE, kind_of
@@ -85,19 +85,18 @@ def _reasons(now: Reasoned) -> list[str]:
 
 def _fired(before: Reasoned, after: Reasoned, knowledge: Knowledge) -> tuple[Candidate, Outcome] | None:
     """The outcome of an open question or experiment of before whose facts hold now and did not then."""
+    then, now = by_key(before.facts, knowledge), by_key(after.facts, knowledge)
     for candidate in candidates(before.facts, before.judgement, before.inference, knowledge):
         for outcome in candidate.outcomes:
-            if not outcome.added or _hold(outcome.added, before.facts, knowledge):
-                continue
-            if _hold(outcome.added, after.facts, knowledge):
+            added = outcome.added
+            if added and _hold(added, now, knowledge) and not _hold(added, then, knowledge):
                 return candidate, outcome
     return None
 
 
-def _hold(wanted: Sequence[Fact], facts: Sequence[Fact], knowledge: Knowledge) -> bool:
-    keys = knowledge.keys
-    known = {fact_key(f, keys): f for f in facts}
-    return all((there := known.get(fact_key(w, keys))) is not None and _same_class(w, there) for w in wanted)
+def _hold(wanted: Sequence[Fact], known: Known, knowledge: Knowledge) -> bool:
+    there = [known.get(fact_key(w, knowledge.keys)) for w in wanted]
+    return all(f is not None and _same_class(w, f) for w, f in zip(wanted, there, strict=True))
 
 
 def _same_class(wanted: Fact, there: Fact) -> bool:
