@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -22,7 +23,7 @@ from .dependencies import (
     tagged,
 )
 from .problems import declared
-from .uploads import received
+from .uploads import received, tables_of
 
 router = APIRouter(prefix="/v1/sessions/{session}/evidence", tags=["evidence"])
 PROBLEMS = declared(404, 409, 412, 413, 415, 422, 503)
@@ -122,9 +123,10 @@ async def attach_files(
     """Attach files of one job. They are read and then removed; only their tables stay."""
     _expect(request, "multipart/form-data")
     await service.get(session)
-    async with received(request, limits) as files:
+    async with received(request, limits) as (files, folder):
         named = label or ", ".join(file.name for file in files)[:200]
-        reply = await service.attach_files(session, files, label=named, expected=expected)
+        tables = await asyncio.to_thread(tables_of, files, folder)
+    reply = await service.attach_tables(session, tables, label=named, expected=expected)
     metrics.turn("files")
     return tagged(response, reply)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 TEXT_CHARACTERS = 20_000
 """A message. Logs and tables go to evidence/text."""
-PASTED_CHARACTERS = 8 * MIB
+PASTED_CHARACTERS = MIB
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,36 +3,69 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from fastapi import HTTPException, Request
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from ...knowledge.errors import InputError
+from ...traces.codec import encode
+from ...traces.job import read_job
 from .limits import Limits
 
+MOST_READERS = 4
+"""Processes that read a large upload."""
 LONGEST_NAME = 120
 UNSAFE = re.compile(r"[^\w.\- +=@]")
 
 
 @asynccontextmanager
-async def received(request: Request, limits: Limits) -> AsyncIterator[Sequence[Path]]:
-    """Paths of the uploaded files, in the order they came. HTTPException 413 or 422 for what cannot be taken."""
+async def received(request: Request, limits: Limits) -> AsyncIterator[tuple[Sequence[Path], Path]]:
+    """Paths of the uploaded files, in the order they came, and the folder they are in.
+
+    HTTPException 413 or 422 for what cannot be taken.
+    """
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="latecomer-upload-"))
     upload = _Upload(folder, _boundary(request), limits)
     try:
         async for chunk in request.stream():
             await asyncio.to_thread(upload.feed, chunk)
-        yield upload.finished()
+        yield upload.finished(), folder
     finally:
         upload.close()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+def tables_of(files: Sequence[Path], folder: Path) -> bytes:
+    """Encoded tables of uploaded files, which are called what they were uploaded as: the folder differs each time.
+    Raises InputError."""
+    place = f"{folder}{os.sep}"
+    try:
+        tables = read_job(files, workers=min(MOST_READERS, os.cpu_count() or 1))
+    except InputError as error:
+        what, where, remedy = (part.replace(place, "") for part in (error.what, error.where, error.remedy))
+        raise InputError(what, where=where, remedy=remedy) from error
+    parts = {
+        name: tuple(_renamed(part, place) for part in getattr(tables, name))
+        for name in ("sources", "report", "events", "readings")
+    }
+    return encode(replace(tables, **parts))
+
+
+def _renamed(part: Any, place: str) -> Any:
+    if isinstance(part, str):
+        return part.replace(place, "")
+    texts = {one.name: getattr(part, one.name) for one in fields(part)}
+    return replace(part, **{name: _renamed(text, place) for name, text in texts.items() if isinstance(text, str)})
 
 
 def safe_name(name: str, taken: int) -> str:

@@ -95,10 +95,12 @@ class Watch:
     def __init__(self, after: int) -> None:
         self.after = after
         self.ended = False
+        self.begun = False
         self._tries = 0
 
     def take(self, event: ServerEvent) -> EventDocument | None:
         """The event, unless it was seen or ends the log."""
+        self.begun = True
         if event.name == "deleted":
             self.ended = True
             return None

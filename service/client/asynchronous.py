@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from ...knowledge.errors import UnreachableError
+from ...knowledge.errors import NotFoundError, UnreachableError
 from ..diagnosis.parts import FactDocument, FindingDocument
 from ..diagnosis.schemas import Diagnosis, QuestionDocument
 from ..documents import RuleDocument, RuleSummary, StateDocument, VersionDocument
@@ -172,6 +172,10 @@ class AsyncClient:
                         yield document
             except UnreachableError as error:
                 broken = error
+            except NotFoundError:
+                if place.begun:  # deleted while the connection was broken
+                    return
+                raise
             if not place.ended:
                 await asyncio.sleep(place.pause(broken))
 

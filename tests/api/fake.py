@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from latecomer.knowledge.errors import ConflictError, NotFoundError
@@ -37,8 +36,7 @@ class FakeService:
         self.logs: dict[str, list[EventDocument]] = {}
         self.changed = asyncio.Condition()
         self.fails: Exception | None = None
-        self.uploads: list[tuple[str, bytes]] = []
-        self.folders: set[Path] = set()
+        self.tables: list[bytes] = []
 
     async def ready(self) -> None:
         if self.fails:
@@ -77,16 +75,12 @@ class FakeService:
     async def attach_text(self, session: str, text: str, **_: Any) -> Reply:
         return await self.say(session, text)
 
-    async def attach_tables(self, session: str, data: bytes, **_: Any) -> Reply:
-        return await self.say(session, f"{len(data)} bytes")
+    async def attach_tables(self, session: str, data: bytes, *, label: str = "", **_: Any) -> Reply:
+        self.tables.append(data)
+        return await self.say(session, label)
 
     async def attach_facts(self, session: str, facts: Sequence[FactInput], **_: Any) -> Reply:
         return await self.say(session, f"{len(facts)} facts")
-
-    async def attach_files(self, session: str, paths: Sequence[Path], *, label: str = "", **_: Any) -> Reply:
-        self.uploads += [(path.name, path.read_bytes()) for path in paths]
-        self.folders |= {path.parent for path in paths}
-        return await self.say(session, label)
 
     async def diagnosis(self, session: str, revision: int | None = None) -> Diagnosis:
         self._log(session)

@@ -19,7 +19,8 @@ def asked(action: Callable[[httpx.AsyncClient], Awaitable[Any]], service: Any = 
     """What an action gets that asks an API over a service in memory."""
 
     async def run() -> Any:
-        app = create_app(service or FakeService(), **options)
+        over: Any = service or FakeService()
+        app = create_app(over, **options)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             return await action(client)

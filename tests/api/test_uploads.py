@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from latecomer.service.api import evidence
 from latecomer.service.api.limits import Limits
 from latecomer.service.api.uploads import safe_name
+from latecomer.traces.codec import decode
 
-from .fake import FakeService
+from .fake import TABLE, FakeService
 from .serving import asked, problem
 
+Uploads = list[tuple[Path, list[tuple[str, bytes]]]]
 FILES = "/v1/sessions/s1/evidence/files"
 SMALL = Limits(file=50, upload=4000, files=2)
 
@@ -28,13 +33,43 @@ def parts(*files: tuple[str, bytes]) -> list[Any]:
     return [("files", one) for one in files]
 
 
-def test_files_come_whole_in_order_and_leave_nothing() -> None:
-    service = FakeService()
-    content = bytes(range(256)) * 1000
+@pytest.fixture
+def uploads(monkeypatch: pytest.MonkeyPatch) -> Uploads:
+    """What was uploaded, by name, and the folder it was in; nothing reads it as a trace."""
+    seen: Uploads = []
+
+    def take(files: Sequence[Path], folder: Path) -> bytes:
+        seen.append((folder, [(file.name, file.read_bytes()) for file in files]))
+        return b"tables"
+
+    monkeypatch.setattr(evidence, "tables_of", take)
+    return seen
+
+
+def test_files_come_whole_in_order_and_leave_nothing(uploads: Uploads) -> None:
+    service, content = FakeService(), bytes(range(256)) * 1000
     got = uploaded(service, files=parts(("rank0/t.json", content), ("rank1/t.json", b"\r\n--x\r\n"), ("empty", b"")))
-    assert got.status_code == 200 and got.headers["etag"] == '"1"'
-    assert service.uploads == [("t.json", content), ("t.json", b"\r\n--x\r\n"), ("empty", b"")]
-    assert len(service.folders) == 2 and not [folder for folder in service.folders if folder.exists()]
+    assert (got.status_code, service.tables, got.json()["said"][0]["text"]) == (
+        200,
+        [b"tables"],
+        "t.json, t.json, empty",
+    )
+    ((folder, files),) = uploads
+    assert files == [("t.json", content), ("t.json", b"\r\n--x\r\n"), ("empty", b"")] and not folder.exists()
+
+
+def test_tables_name_files_as_they_were_uploaded() -> None:
+    tables = []
+    for _ in range(2):
+        service = FakeService()
+        assert uploaded(service, files=parts(("a/steps.md", TABLE.encode()))).status_code == 200
+        tables += service.tables
+    assert decode(tables[0]).sources == ("steps.md",) and tables[0] == tables[1]
+
+
+def test_files_that_are_no_evidence_are_named_as_they_were_uploaded() -> None:
+    got = problem(uploaded(FakeService(), files=parts(("x/none.bin", bytes(range(256))))), 422)
+    assert got["type"].endswith(":input") and got["where"].startswith("none.bin") and "latecomer-upload" not in str(got)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +100,12 @@ def test_hostile_names(given: str, safe: str) -> None:
         ([("note", (None, b"no file"))], 422),
     ],
 )
-def test_limits(files: list[Any], status: int) -> None:
-    service = FakeService()
-    got = uploaded(service, SMALL, files=files)
+def test_limits(uploads: Uploads, files: list[Any], status: int) -> None:
+    got = uploaded(FakeService(), SMALL, files=files)
     assert got.status_code == status
     if status != 200:
         problem(got, status)
-        assert not service.uploads
+        assert not uploads
 
 
 HEAD = b'--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n'
@@ -90,7 +124,7 @@ HEAD = b'--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n'
         (f"multipart/form-data; boundary={'b' * 300}", b"", 422),
     ],
 )
-def test_bodies_that_are_no_upload(kind: str, body: bytes, status: int) -> None:
+def test_bodies_that_are_no_upload(uploads: Uploads, kind: str, body: bytes, status: int) -> None:
     got = uploaded(FakeService(), content=body, headers={"Content-Type": kind})
     assert got.status_code == status, got.text
     if status != 200:
