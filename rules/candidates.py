@@ -104,11 +104,29 @@ def with_facts(facts: Sequence[Fact], added: Iterable[Fact], knowledge: Knowledg
 
 
 def in_words(text: str, values: Mapping[str, Scalar]) -> str:
-    """Text with `$ranks`, `$lateness_ms` and `$scope` filled in."""
+    """Text with `$ranks`, `$lateness_ms` and `$scope` filled in; `rank $ranks` becomes what its number asks for."""
+    ranks = str(values.get("ranks", ""))
+    text = text.replace("rank $ranks", _named(ranks)).replace("Rank $ranks", _named(ranks).capitalize())
     for name in sorted(values, key=len, reverse=True):
         value = values[name]
         text = text.replace(f"${name}", f"{value:.0f}" if isinstance(value, float) else str(value))
     return text
+
+
+def is_settled(question: str, scope: str, facts: Iterable[Fact], knowledge: Knowledge) -> bool:
+    """Whether the evidence answers a question for a scope."""
+    values: dict[str, Scalar] = {"scope": scope, "ranks": "", "lateness_ms": 0.0}
+    patterns = knowledge.questions[question].settled_by
+    return any(matches(pattern, item, values) for pattern in patterns for item in facts)
+
+
+def _named(ranks: str) -> str:
+    """`rank 2`, `ranks 0-3`, `every rank`, `the late rank`."""
+    if ranks == "all":
+        return "every rank"
+    if not ranks[:1].isdecimal():
+        return "the late rank"
+    return f"rank {ranks}" if ranks.isdecimal() else f"ranks {ranks}"
 
 
 def matches(pattern: FactTemplate, item: Fact, values: Mapping[str, Scalar]) -> bool:

@@ -181,7 +181,10 @@ def _next(_subject: str, now: Asking) -> str:
 
 def mitigation_in_words(document: Diagnosis) -> list[str]:
     """What limits harm meanwhile, each with what it does to the order of data (L27-L29)."""
-    return [f"  - {stopped(m.text)} {stopped(upper(m.data_order))} Record: {m.record}." for m in document.mitigation]
+    return [
+        f"  - {stopped(m.text)} Data order: {stopped(lower(m.data_order))} Record: {stopped(lower(m.record))}"
+        for m in document.mitigation
+    ]
 
 
 def _safe(_subject: str, now: Asking) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from ...knowledge.errors import InputError
 from ...knowledge.facts import Fact, fact
-from ...rules.candidates import scope_values, suppose
+from ...rules.candidates import is_settled, scope_values, suppose
 from ...traces.readers.table import read_text
 from ..sessions.schemas import Said
 from .acts import (
@@ -46,6 +46,8 @@ from .state import SessionState, fold
 from .understanding import understand
 from .words import quoted, ranks_named, statements_in_words, stopped, upper
 
+BACKGROUND = ("told", "claim")
+"""Kinds of fact that no rule weighs."""
 EXAMPLE = "rank 2 input wait 140 ms, the others 20"
 
 
@@ -67,6 +69,11 @@ class Applied:
         """Whether the evidence did."""
         return any(isinstance(e, EvidenceAttached | EvidenceWithdrawn | SideTrusted) for e in self.events)
 
+    @property
+    def weighs(self) -> bool:
+        """Whether anything came or went that rules may weigh: more than background and beliefs."""
+        return any(_weighs(e) for e in self.events)
+
     def add(self, *events: AnyEvent) -> None:
         """Events, and the state after them."""
         self.events += events
@@ -85,7 +92,7 @@ class Applied:
 def apply(acts: Sequence[Act], state: SessionState, recordings: Recordings, mind: Mind, before: View) -> Applied:
     """What the acts mean for the session. `before`: the evidence as it stood."""
     done = Applied(state, recordings, state.turn)
-    statement = [a for a in acts if isinstance(a, Measures | Told | Answered)]
+    statement = _without_settled([a for a in acts if isinstance(a, Measures | Told | Answered)], done, mind)
     _state(statement, done, mind, before, replaces=None)
     for act in acts:
         match act:
@@ -115,6 +122,13 @@ def apply(acts: Sequence[Act], state: SessionState, recordings: Recordings, mind
     return done
 
 
+def _weighs(event: AnyEvent) -> bool:
+    if not isinstance(event, EvidenceAttached):
+        return isinstance(event, EvidenceWithdrawn | SideTrusted)
+    told = bool(event.facts) and all(f.kind in BACKGROUND for f in event.facts)
+    return not told and bool(event.numbers or event.facts or event.sources or event.form in ("text", "tables"))
+
+
 def _readable(done: Applied, mind: Mind) -> str:
     """An example of what can be read now."""
     question = done.state.question
@@ -125,6 +139,25 @@ def _readable(done: Applied, mind: Mind) -> str:
 
 
 # ---- statements ------------------------------------------------------------------------------------------
+
+
+def _without_settled(
+    acts: list[Measures | Told | Answered], done: Applied, mind: Mind
+) -> list[Measures | Told | Answered]:
+    """Words do not answer what numbers of the same message, or earlier ones, have measured."""
+    early = [a for a in acts if isinstance(a, Answered) and not _is_open(a, done.state)]
+    if not early:
+        return acts
+    numbers = [s for a in acts if isinstance(a, Measures) for s in a.statements]
+    ranks = next((a.ranks for a in acts if isinstance(a, Measures | Told) and a.ranks), None)
+    given = EvidenceAttached(id="e0", form="statement", label="", numbers=as_numbers(numbers), ranks=ranks)
+    facts = mind.view(fold([(done.turn, given)], done.state), done.recordings).now.facts
+    settled = {a for a in early if is_settled(a.question, a.scope, facts, mind.knowledge)}
+    return [a for a in acts if not (isinstance(a, Answered) and a in settled)]
+
+
+def _is_open(act: Answered, state: SessionState) -> bool:
+    return state.question is not None and state.question.id == act.question
 
 
 def _state(
@@ -139,6 +172,8 @@ def _state(
     words = [*statements_in_words(numbers), *_sources(sources), *words]
     if ranks and ranks[-1] != done.state.ranks:
         words.insert(0, f"{ranks[-1]} ranks")
+    if steps:
+        words.append(f"{steps[-1]} steps")
     if not (numbers or sources or facts or answers or words):
         return
     first = not done.state.evidence

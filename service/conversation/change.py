@@ -76,7 +76,11 @@ def _new_reasons(before: Reasoned, after: Reasoned) -> list[str]:
 
 
 def _reasons(now: Reasoned) -> list[str]:
-    late = [f.text for f in now.inference.findings if any(kind_of(c) == "late_scope" for c in f.consequences)]
+    late = [
+        f.text
+        for f in now.inference.findings
+        if any(kind_of(c) == "late_scope" and float(c.get("lateness_ms", 0.0)) > 0.0 for c in f.consequences)
+    ]
     return [*late, *(r.text for r in statement.reasons(now.judgement))]
 
 

@@ -22,6 +22,9 @@ from .words import becomes_in_words, stopped
 
 NAMED = ("probable", "established")
 MOST_REVISIONS = 3
+PATIENCE = 4
+"""After so many times "don't know" in a row the service stops asking, and says what to capture."""
+MOST_ALSO = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +75,30 @@ def go_on(
     events: list[AnyEvent] = []
     if state.question is not None:
         events.append(QuestionClosed(question=state.question.id, scope=state.question.scope, how="settled"))
+    tired = state.not_known >= PATIENCE and not _settled(view)
     chosen = worth[0] if worth else _apart(state, view, mind)
-    if chosen is not None:
+    if chosen is not None and not (tired and done.closed):
         events.append(asking(chosen))
         said.append(Said(kind="question", text=question_in_words(chosen, view, mind), ref=chosen.candidate.id))
         return question_document(chosen, view.now.judgement, mind.knowledge), events, said, "asking"
-    concluded = conclusion(view, mind) if done.changed or done.closed or not done.back else []
-    return None, events, [*said, *concluded], "concluded" if _settled(view) else "inconclusive"
+    if done.weighs or done.closed:
+        said += conclusion(view, mind)
+        said += _also(worth) if tired else []
+    elif not said and not done.said:
+        said.append(
+            Said(kind="note", text="Nothing is open. /show has the diagnosis; whatever else you know may change it.")
+        )
+    return None, events, said, "concluded" if _settled(view) else "inconclusive"
+
+
+def _also(worth: Sequence[Assessment]) -> list[Said]:
+    """What could still be answered, after several times "don't know"."""
+    if not worth:
+        return []
+    lines = [f"  - {a.candidate.text}" for a in worth[:MOST_ALSO]]
+    return [
+        Said(kind="note", text="\n".join(["I keep the session. Any of these would help when you know it:", *lines]))
+    ]
 
 
 def _closed(state: SessionState) -> frozenset[tuple[str, str]]:

@@ -39,7 +39,8 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What the log says now. `asked` and `closed` hold (question, scope); `unknown` those that he cannot answer."""
+    """What the log says now. `asked` holds (question, scope); `unknown` those that he cannot answer, `not_known` how
+    many in a row."""
 
     turn: int = 0
     evidence: tuple[Held, ...] = ()
@@ -49,6 +50,7 @@ class SessionState:
     contradictions: tuple[Contradiction, ...] = ()
     diagnosis: DiagnosisEmitted | None = None
     messages: int = 0
+    not_known: int = 0
 
     @property
     def standing(self) -> tuple[Held, ...]:
@@ -88,7 +90,7 @@ def _after(state: SessionState, turn: int, event: AnyEvent) -> SessionState:
             return replace(state, messages=state.messages + 1)
         case EvidenceAttached():
             older = _without(state.evidence, event.replaces) if event.replaces else state.evidence
-            return replace(state, evidence=(*older, Held(turn, event)))
+            return replace(state, evidence=(*older, Held(turn, event)), not_known=0)
         case EvidenceWithdrawn():
             gone = state.held(event.id)
             again = {(a[0], a[1]) for a in gone.given.answers} if gone else set()
@@ -101,8 +103,10 @@ def _after(state: SessionState, turn: int, event: AnyEvent) -> SessionState:
         case QuestionClosed():
             key = (event.question, event.scope)
             still = None if state.question and (state.question.id, state.question.scope) == key else state.question
-            unknown = state.unknown | {key} if event.how == "unknown" else state.unknown - {key}
-            return replace(state, question=still, unknown=unknown, asked=state.asked | {key})
+            known = event.how != "unknown"
+            unknown = state.unknown - {key} if known else state.unknown | {key}
+            row = 0 if known else state.not_known + 1
+            return replace(state, question=still, unknown=unknown, asked=state.asked | {key}, not_known=row)
         case RankCorrected():
             return _corrected(state, f"rank:{event.old}", f"rank:{event.new}")
         case ContradictionFound():

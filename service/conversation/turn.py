@@ -76,7 +76,7 @@ def take(
     events += disagree.events
     said += disagree.said
     state_now = fold([(turn, e) for e in disagree.events], state_now)
-    told, fired = changes(before if state.diagnosis else None, after, mind.knowledge, attached=done.changed)
+    told, fired = changes(before if state.diagnosis else None, after, mind.knowledge, attached=done.weighs)
     changed = state.diagnosis is None or state.diagnosis.id != after.identity.id
     said += told if changed else []
     question, asked, spoken, status = dialogue.go_on(state_now, after, mind, done, waiting=bool(disagree.events))
