@@ -21,9 +21,37 @@ class Format(StrEnum):
     STREAM_JSON = "stream-json"
 
 
+class Written(StrEnum):
+    """How a chat with answers ends."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Exported(StrEnum):
+    """What is written of a session."""
+
+    JSON = "json"
+    EVENTS = "events"
+    TEXT = "text"
+
+
 COLLECT_AFTER = 50_000
 """Objects between collections: what a run loads stays until its end, so that early collections find nothing."""
+HOST, PORT = "127.0.0.1", 8421
 EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning in MEANINGS.items()) + "."
+Server = Annotated[
+    str, typer.Option("--server", metavar="URL", help="Service to talk to; default LATECOMER_URL, else this process.")
+]
+Database = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        help="Where sessions are kept; default LATECOMER_DATABASE_URL, else a file of yours.",
+    ),
+]
+NoColor = Annotated[bool, typer.Option("--no-color", help="Write text without colour.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 app = typer.Typer(
@@ -77,6 +105,81 @@ def diagnose(
     raise typer.Exit(
         _guarded(lambda: run(paths or [], example=example, output=output, no_color=no_color, width=width), debug)
     )
+
+
+@app.command()
+def chat(
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH...", help="Trace files, folders or globs of one job.")
+    ] = None,
+    title: Annotated[str, typer.Option("--title", help="Title of the session; default: its first words.")] = "",
+    answers: Annotated[
+        str,
+        typer.Option(
+            "--answers",
+            metavar="FILE",
+            help="Messages to say instead of asking you; - reads stdin. Blank lines or ``` fences keep lines together, "
+            "else a message a line.",
+        ),
+    ] = "",
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="Go on with this session.")] = "",
+    server: Server = "",
+    database: Database = "",
+    output: Annotated[Written, typer.Option("--format", help="How --answers ends.")] = Written.TEXT,
+    no_color: NoColor = False,
+    debug: Debug = False,
+) -> None:
+    """Talk a slow or hung job through: say what is known, be asked what decides."""
+    from .commands.chat import Options, run
+
+    options = Options(paths or [], title, answers, session, server, database, output, no_color)
+    raise typer.Exit(_guarded(lambda: run(options), debug))
+
+
+@app.command()
+def resume(
+    session: Annotated[str, typer.Argument(metavar="ID", help="Beginning of its id; default: the latest.")] = "",
+    server: Server = "",
+    database: Database = "",
+    no_color: NoColor = False,
+    debug: Debug = False,
+) -> None:
+    """Go on with a session: where it stands, then the chat."""
+    from .commands.resume import run
+
+    raise typer.Exit(_guarded(lambda: run(session, server=server, database=database, no_color=no_color), debug))
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option("--host", help="Address to listen on; others need LATECOMER_TOKEN.")] = HOST,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = PORT,
+    database: Database = "",
+    workers: Annotated[int, typer.Option("--workers", min=0, max=64, help="Engine processes; 0: none.")] = 0,
+    debug: Debug = False,
+) -> None:
+    """Serve the sessions over HTTP."""
+    from .commands.serve import run
+
+    raise typer.Exit(_guarded(lambda: run(host, port, database=database, workers=workers), debug))
+
+
+@app.command()
+def export(
+    session: Annotated[str, typer.Argument(metavar="ID", help="Beginning of the session's id.")],
+    output: Annotated[
+        Exported, typer.Option("--format", help="The diagnosis as a document or as text, or every event of the log.")
+    ] = Exported.JSON,
+    file: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Default: stdout.")] = "",
+    server: Server = "",
+    database: Database = "",
+    debug: Debug = False,
+) -> None:
+    """Write the diagnosis of a session, or its log."""
+    from .commands.export import run
+
+    action = lambda: run(session, output=output, file=file, server=server, database=database)  # noqa: E731
+    raise typer.Exit(_guarded(action, debug))
 
 
 @app.command(name="example")

@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from ...knowledge.errors import InputError, LatecomerError, UsageError
+from ...knowledge.errors import InputError, LatecomerError, UnreachableError, UsageError
 from ..exit_codes import Exit
 
 
@@ -33,6 +33,8 @@ def status_of(error: LatecomerError) -> Exit:
     """The exit status an error of the product leads to."""
     if isinstance(error, InputError):
         return Exit.BAD_INPUT
+    if isinstance(error, UnreachableError):
+        return Exit.UNREACHABLE
     return Exit.USAGE if isinstance(error, UsageError) else Exit.FAULT
 
 

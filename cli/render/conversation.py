@@ -1,0 +1,89 @@
+"""What is said in a chat, as lines: paragraphs wrapped where they stand, the question last and indented. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from ...service.diagnosis.schemas import QuestionDocument
+from ...service.sessions.schemas import DiagnosisSummary, Reply, Said, SessionDocument
+from .words import count, named, percent, ranks, wrapped
+
+STYLES = {
+    "understood": "cyan",
+    "not_understood": "yellow",
+    "contradiction": "bold yellow",
+    "revised": "bold",
+    "diagnosis": "bold",
+}
+_LEAD = re.compile(r"\s*(?:[-?]\s+|\d+\s{1,2}|e\.g\.\s|[A-Za-z ]{0,20}:\s)?")
+
+
+def reply_lines(reply: Reply, width: int) -> Iterator[Text]:
+    """A reply: everything it says, in its order."""
+    for said in reply.said:
+        yield from said_lines(said, width)
+
+
+def said_lines(said: Said, width: int) -> Iterator[Text]:
+    """One thing said: a line of its text is wrapped below its own beginning."""
+    asked = said.kind == "question"
+    for place, text in enumerate(said.text.split("\n")):
+        style = STYLES.get(said.kind, "")
+        if asked:
+            style = "bold" if place == 0 else "dim" if text.startswith("(") else ""
+        for line in _hung(f"  {text}" if asked else text, width):
+            line.stylize(style)
+            yield line
+
+
+def _hung(text: str, width: int) -> Iterator[Text]:
+    """A line, what goes over its end below where its words begin."""
+    lead = _LEAD.match(text)
+    begin = len(text) - len(text.lstrip())
+    indent = lead.end() if lead and lead.end() > begin and text[begin : begin + 1] in "-?0123456789" else begin
+    body = text.strip()
+    if not body:
+        yield Text()
+    elif len(text) <= width:
+        yield Text(text)
+    else:
+        yield from wrapped(body, width, indent=" " * (indent if begin or indent else 0), first=text[:begin])
+
+
+def recap_lines(session: SessionDocument, turns: int, question: QuestionDocument | None, width: int) -> Iterator[Text]:
+    """A session that is taken up again: what it is, where it stands, what is open."""
+    title = session.title or "a session without a title"
+    yield from wrapped(f"{title} ({count(turns, 'turn')}, last {session.updated_at[:16].replace('T', ' ')} UTC)", width)
+    if session.headline:
+        verdict = session.verdict.replace("_", " ")
+        for line in wrapped(f"{session.headline} ({verdict})", width, indent=""):
+            line.stylize("bold")
+            yield line
+    if question is not None:
+        yield from said_lines(Said(kind="question", text="\n".join(_question(question))), width)
+
+
+def _question(question: QuestionDocument) -> Iterator[str]:
+    yield f"Still open: {question.text}"
+    yield f"(asking because {question.because})"
+    yield from (f"  {number} {answer.text}" for number, answer in enumerate(question.answers, 1))
+
+
+def standing(diagnosis: DiagnosisSummary) -> str:
+    """A diagnosis in a few words: `probable, rank 2, input delay 74 %`."""
+    lead = diagnosis.leading
+    parts = [diagnosis.verdict.replace("_", " ")]
+    if lead is not None:
+        parts.append(ranks(lead.ranks) or "all ranks")
+        parts.append(f"{named(lead.cause, {})} {percent(lead.probability)}" if lead.cause else "cause open")
+    return ", ".join(parts)
+
+
+def open_questions(questions: Sequence[QuestionDocument], width: int) -> Iterator[Text]:
+    """Questions that would decide, one a paragraph."""
+    for question in questions:
+        yield from wrapped(question.text, width, indent="    ", first="  ? ")
+        yield from wrapped(f"({question.because})", width, indent="    ")
