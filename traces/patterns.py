@@ -8,13 +8,15 @@ pattern itself speaks of a negation.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
 NEAR = 2
 """How many words before a word a negation may stand."""
 TYPO_LENGTH = 7
 """Shortest word in which one wrong letter is forgiven."""
+_MOST_BOOKS = 64
+_LONGEST_BEGINNING = 16
 _WORD = re.compile(r"[a-z0-9µ%]+(?:[-/'.+][a-z0-9%]+)*|[,;:()]|--|–")
 _DENIED = ("isnt", "doesnt", "dont", "wasnt", "werent", "arent", "didnt", "wont", "hasnt", "havent", "cant", "couldnt")
 _NEGATIONS = frozenset(("no", "not", "never", "without", "nor", "cannot", *_DENIED))
@@ -79,6 +81,64 @@ class Words:
         if len(term) < TYPO_LENGTH:
             return tuple(found)
         return tuple(at for at in self._first.get(term[:1], ()) if at in found or one_typo(term, self.words[at]))
+
+
+class Book:
+    """Many patterns under keys, looked up by the words of a sentence: only those are tried of which a word stands
+    there. `fits` gives the keys in the order in which they were given."""
+
+    def __init__(self, entries: Iterable[tuple[str, Iterable[str]]]) -> None:
+        self._patterns: list[tuple[str, str]] = [(key, pattern) for key, some in entries for pattern in some]
+        self._always: list[int] = []
+        self._stems: dict[str, list[int]] = {}
+        self._beginnings: dict[str, list[int]] = {}
+        self._long: dict[tuple[str, int], list[tuple[str, int]]] = {}
+        for at, (_, pattern) in enumerate(self._patterns):
+            self._enter(at, pattern)
+
+    def fits(self, words: Words) -> list[str]:
+        """Keys with a pattern that the sentence fits."""
+        tried = sorted({*self._always, *(at for word in set(words.words) for at in self._near(word))})
+        found: dict[str, None] = {}
+        for at in tried:
+            key, pattern = self._patterns[at]
+            if key not in found and match(pattern, words) is not None:
+                found[key] = None
+        return list(found)
+
+    def _enter(self, at: int, pattern: str) -> None:
+        wanted = [some for want, some in terms(pattern)[0] if want]
+        if not wanted:
+            self._always.append(at)
+            return
+        for word in {phrase[0] for _, phrase in min(wanted, key=len)}:
+            if word.endswith("*"):
+                self._beginnings.setdefault(word[:-1], []).append(at)
+            else:
+                self._stems.setdefault(_stem(word), []).append(at)
+            if len(word) >= TYPO_LENGTH:
+                self._long.setdefault((word[:1], len(word)), []).append((word, at))
+
+    def _near(self, word: str) -> Iterator[int]:
+        yield from self._stems.get(_stem(word), ())
+        for end in range(1, min(len(word), _LONGEST_BEGINNING) + 1):
+            yield from self._beginnings.get(word[:end], ())
+        if len(word) >= TYPO_LENGTH - 1:
+            for length in (len(word) - 1, len(word), len(word) + 1):
+                yield from (at for term, at in self._long.get((word[:1], length), ()) if one_typo(term, word))
+
+
+_books: dict[tuple[int, str], tuple[object, Book]] = {}
+
+
+def book_of(owner: object, name: str, entries: Callable[[], Iterable[tuple[str, Iterable[str]]]]) -> Book:
+    """The book of an owner's patterns, made once."""
+    known = _books.get((id(owner), name))
+    if known is None or known[0] is not owner:
+        if len(_books) >= _MOST_BOOKS:
+            _books.clear()
+        known = _books[(id(owner), name)] = (owner, Book(entries()))
+    return known[1]
 
 
 def says(patterns: Iterable[str], words: Words) -> bool:

@@ -11,10 +11,13 @@ from ..acts import Answered, Context, OpenQuestion, Skipped, Unknown, Unread
 from .vocabulary import vocabulary
 
 _CHOICE = re.compile(
-    r"^\W*(?:(?:it'?s|i'?d say|answer|option|number|choice|no\.|the)\s+)*\(?(?:#?([1-9])|([a-h]))\)?(?:\s*(?:please|i think))?\W*$",
+    r"^\W*(?:(?:it'?s|i'?d say|answer|option|number|choice|no\.|the)\s+)*"
+    r"\(?(?:#?([1-9])|([a-h]))\)?(?:\s*(?:please|i think))?\W*$",
     re.I,
 )
 _ORDINALS = ("first", "second", "third", "fourth")
+MOST_WORDS = 60
+"""Words beyond which a sentence is a story and no answer."""
 _SHORTEST_TYPO = 4
 _PLAIN = {"yes": ("yes", "yeah", "yep", "yup", "aye"), "no": ("no", "nope", "nah")}
 _REPLY = re.compile(
@@ -30,7 +33,7 @@ Reply = Answered | Unknown | Skipped | Unread
 def reply(clause: str, words: Words, context: Context) -> Reply | None:
     """What a clause answers to the open question, or None where it is about something else."""
     question = context.question
-    if question is None or not words.words:
+    if question is None or not 0 < len(words) <= MOST_WORDS:
         return None
     if (chosen := _chosen(clause, words, question)) is not None:
         return chosen

@@ -6,10 +6,10 @@ import re
 
 from ....traces.patterns import Words, says
 from ..acts import Asked, Context
-from .vocabulary import AskedEntry, vocabulary
+from .vocabulary import AskedEntry, asked_book, vocabulary
 
 _SUPPOSITION = re.compile(
-    r"\b(?:what (?:would |will )?happens? (?:if|when)|what ?if|suppos(?:e|ing)(?: that)?|assum(?:e|ing)(?: that)?|let'?s say(?: that)?"
+    r"\b(?:what (?:would |will )?happens? (?:if|when)|what ?if|(?:suppos|assum)(?:e|ing)(?: that)?|let'?s say(?: that)?"
     r"|imagine(?: that)?|how would it look if)\b[\s,:]*",
     re.I,
 )
@@ -17,16 +17,16 @@ _RANK = re.compile(r"\b(?:rank|gpu|worker)\s*#?\s*(\d{1,6})|\br(\d{1,5})\b", re.
 _NUMBER = re.compile(r"\b([a-z]{0,3}\d{1,6}|[a-z-]+\.[a-z-]+)\b", re.I)
 _MEANING = re.compile(
     r"\b(?:what (?:does|do|is|are)|what'?s|define|meaning of|definition of|what do you mean by|(?:is )?meant by)\s+"
-    r"(?:an?\s+|the\s+|by\s+|meant by\s+)*[\"'“]?([\w ./-]{2,60}?)[\"'”]?\s*(?:mean(?:s)?|stand(?:s)? for)?\s*(?:here|exactly)?[?.!]*$",
+    r"(?:an?\s+|the\s+|by\s+|meant by\s+)*[\"'“]?([\w ./-]{2,60}?)"
+    r"[\"'”]?\s*(?:means?|stands? for)?\s*(?:here|exactly)?[?.!]*$",
     re.I,
 )
 
 
 def asked(sentence: str, words: Words, context: Context) -> Asked | None:
     """The free question that the sentence asks, or None."""
-    for entry in vocabulary().asked:
-        if not says(entry.said, words):
-            continue
+    for key in asked_book().fits(words):
+        entry = vocabulary().asked[int(key)]
         subject = _subject(entry, sentence, words, context)
         if subject or not entry.needs:
             return Asked(entry.topic, subject, sentence)

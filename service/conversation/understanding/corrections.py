@@ -11,26 +11,37 @@ from ..acts import Context, Corrected, TakenBack, Trusted
 from .vocabulary import vocabulary
 
 _R = r"(?:ranks?|gpu|worker)"
-_RANKS = (
-    re.compile(
-        rf"{_R}\s*#?(?P<new>\d+)\W+(?:and\s+)?(?:not|instead of|rather than)\s+(?:on\s+|for\s+)?(?:{_R}\s*#?)?(?P<old>\d+)\b(?!\s*(?:ms|us|s)\b|[.\d])",
-        re.I,
-    ),
-    re.compile(
-        rf"(?:not|wasn'?t|isn'?t|instead of)\s+{_R}\s*#?(?P<old>\d+)\W+(?:but|it was|it'?s|it is|rather|that was)?\W*(?:it was\s+)?(?:{_R}\s*#?)?(?P<new>\d+)\b(?!\s*(?:ms|us|s)\b|[.\d])",
-        re.I,
-    ),
-    re.compile(
-        rf"{_R}\s*#?(?P<old>\d+)\s+(?:should be|should have been|is really|is actually|was actually|was really|->|=>)\s+{_R}\s*#?(?P<new>\d+)",
-        re.I,
-    ),
-    re.compile(
-        rf"(?:said|wrote|typed)\s+{_R}\s*#?(?P<old>\d+)\W+(?:but\s+)?(?:i\s+)?(?:meant|mean|it was|it is|it'?s)\s+(?:{_R}\s*#?)?(?P<new>\d+)",
-        re.I,
-    ),
+_NO_TIME = r"\b(?!\s*(?:ms|us|s)\b|[.\d])"
+_NOT = r"(?:not|instead of|rather than)"
+_RANKS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_R}\s*#?(?P<new>\d+)\W+(?:and\s+)?{_NOT}\s+(?:on\s+|for\s+)?(?:{_R}\s*#?)?(?P<old>\d+){_NO_TIME}",
+        rf"(?:not|wasn'?t|isn'?t|instead of)\s+{_R}\s*#?(?P<old>\d+)\W+(?:but|it was|it'?s|it is|rather|that was)?"
+        rf"\W*(?:it was\s+)?(?:{_R}\s*#?)?(?P<new>\d+){_NO_TIME}",
+        rf"{_R}\s*#?(?P<old>\d+)\s+(?:should be|should have been|(?:is|was) (?:really|actually)|->|=>)\s+"
+        rf"{_R}\s*#?(?P<new>\d+)",
+        rf"(?:said|wrote|typed)\s+{_R}\s*#?(?P<old>\d+)\W+(?:but\s+)?(?:i\s+)?(?:meant|mean|it was|it is|it'?s)\s+"
+        rf"(?:{_R}\s*#?)?(?P<new>\d+)",
+    )
 )
-_MARK = r"(?:actually|no|nope|sorry|oops|correction|i meant|i mean|i misspoke|wait|typo|my mistake|it was|it is|it'?s|that was|should be|make that|rather)"
+_MARK = (
+    r"(?:actually|no|nope|sorry|oops|correction|i meant|i mean|i misspoke|wait|typo|my mistake|it was|it is|it'?s"
+    r"|that was|should be|make that|rather)"
+)
 _NEW_RANK = re.compile(
+    rf"^(?:{_MARK}[\s,:!.;-]+)+(?:for\s+|on\s+|the\s+|in\s+)?{_R}\s*#?(?P<new>\d+)"
+    r"\s*(?:instead|actually|sorry|that is|i mean)?[.!]*$",
+    re.IGNORECASE,
+)
+_VALUE = rf"({NUMBER})\s*({unit_pattern()})?"
+_FIXED = rf"{_VALUE},?\s+(?:and\s+)?{_NOT}\s+{_VALUE}"
+_FIX_RANK = re.compile(
+    rf"\b{_R}\s*#?(?P<rank>\d+)\s+(?:(?:is|was|at|has|gets there|arrives|it'?s)\s+)*(?:at\s+)?{_FIXED}", re.IGNORECASE
+)
+_FIX = re.compile(rf"^(?:{_MARK}[\s,:!.;-]+)*{_FIXED}[.!]*$", re.IGNORECASE)
+_NEW_VALUE = re.compile(rf"^(?:{_MARK}[\s,:!.;-]+)+{_VALUE}\s*(?:instead|actually|sorry)?[.!]*$", re.IGNORECASE)
+_RANK = re.compile(
     rf"^(?:{_MARK}[\s,:!.;-]+)+(?:for\s+|on\s+|the\s+|in\s+)?{_R}\s*#?(?P<new>\d+)\s*(?:instead|actually|sorry|that is|i mean)?[.!]*$",
     re.I,
 )

@@ -16,13 +16,13 @@ _NODES = re.compile(
     re.I,
 )
 _NODES_AFTER = re.compile(
-    rf"(?<![\w.])({COUNT})\s*x?\s*(?:\w+\s+)?{_PEOPLE}\s+(?:per|a|each|on each|in each|on every|\/)\s*(?:of\s+)?(?:the\s+)?"
-    rf"(?:node|host|machine|box|server)?\W+(?:on|over|across|x|and|,)?\s*({COUNT})\s+(?:nodes|hosts|machines|boxes|servers)\b",
+    rf"(?<![\w.])({COUNT})\s*x?\s*(?:\w+\s+)?{_PEOPLE}\s+(?:per|a|each|on each|in each|on every|\/)\s*"
+    rf"(?:of\s+)?(?:the\s+)?(?:node|host|machine|box|server)?\W+(?:on|over|across|x|and|,)?\s*({COUNT})\s+(?:nodes|hosts|machines|boxes|servers)\b",
     re.I,
 )
 _RANKS = re.compile(
-    rf"(?<![\w.])(?P<before>(?:other|others|remaining|these|those|only|first|last|of which|all the|just)\s+)?(?P<all>all\s+)?"
-    rf"(?P<count>{COUNT})\s*x?\s*(?:(?!of\b)\w+\s+)??{_PEOPLE}\b(?!\s+(?:are|is|was|were|wait|sit|hang|do|get|arrive|need|take"
+    rf"(?<![\w.])(?P<before>(?:others?|remaining|these|those|only|first|last|of which|all the|just)\s+)?"
+    rf"(?P<all>all\s+)?(?P<count>{COUNT})\s*x?\s*(?:(?!of\b)\w+\s+)??{_PEOPLE}\b(?!\s+(?:are|is|was|were|wait|sit|hang|do|get|arrive|need|take"
     r"|show|late|slow|slower|faulty|dead|stuck|stay|look|out|finish|read|per|that|which|reach|stop|crash|died|have|in|behind)\b)",
     re.I,
 )

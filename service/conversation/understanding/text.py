@@ -18,7 +18,8 @@ _CONTROL = re.compile(
 )
 _BREAKS = re.compile(r"\r\n?|[\u2028\u2029\x85]")
 _LOG = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T _]\d\d:\d\d|\[rank\s*\d+\]|\[?(?:ERROR|WARN(?:ING)?|INFO|CRITICAL|FATAL|DEBUG)\b[\]: ]"
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T _]\d\d:\d\d|\[rank\s*\d+\]"
+    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|CRITICAL|FATAL|DEBUG)\b[\]: ]"
     r"|Traceback \(most|File \"|\S+:\d+:\d+ \[\d+\] NCCL|\w+(?:\.\w+)*(?:Error|Exception)\b:?|[WEIF]\d{4} \d\d:\d\d"
     r"|(?:root )?[Cc]ause \(first observed|exitcode\s*:)"
     r"|WorkNCCL|NCCL (?:INFO|WARN)|\[Rank \d+\]|Watchdog caught|local_rank: \d+ \(pid"
@@ -27,6 +28,8 @@ _SENTENCE = re.compile(r"(?<=[!?;])\s+|(?<!\bca\.)(?<!approx\.)(?<!\bvs\.)(?<!\b
 _NUMBERS = re.compile(r"\s*[-+~]?\d[\d.]*(?:(?:\s*[,;|\t]\s*|\s+)[-+~]?\d[\d.]*)+\s*")
 _RANK_LINE = re.compile(r"^\s*(?:ranks?|gpu|worker)\s*#?\d+\b", re.I | re.M)
 LONGEST_SENTENCE = 2000
+FIRST_LINES = 300
+"""A table begins within so many lines of a message."""
 HEAD = 1 << 16
 """Bytes by which a reader knows its kind of log."""
 
@@ -71,7 +74,7 @@ def read_by_a_log_reader(text: str) -> bool:
     head = text[:HEAD].encode("utf-8", "replace")
     try:
         return any(reader.sniff(head) >= registry.SURE_ENOUGH for reader in registry.READERS if reader is not table)
-    except InputError:
+    except (InputError, RecursionError):
         return False
 
 
@@ -88,10 +91,17 @@ def _outside_tables(text: str) -> frozenset[int] | None:
     """Lines of prose beside the tables of the text; None where it has no table."""
     if len(_RANK_LINE.findall(text)) > 1:
         return None
+    lines = text.split("\n")
+    if len(lines) > 2 * FIRST_LINES and not _has_table("\n".join(lines[:FIRST_LINES])):
+        return None
     parts = split(text)
     if not any(understand_rows(grid, "") for grid in parts.grids):
         return None
     return frozenset(number - 1 for number, _ in parts.prose)
+
+
+def _has_table(text: str) -> bool:
+    return any(understand_rows(grid, "") for grid in split(text).grids)
 
 
 def _lines(lines: list[str]) -> Iterator[Piece]:

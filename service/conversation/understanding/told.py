@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from ....knowledge.facts import Fact, fact
-from ....traces.patterns import Words, says
+from ....knowledge.model import Knowledge
+from ....traces.patterns import Book, Words, book_of
 from ....traces.symptoms import find_symptoms, ranks_named
 from ..acts import Answered, Context, Told
 from .job import size
-from .vocabulary import vocabulary
+from .vocabulary import background_book, vocabulary
 
 JOB = "job"
 _DEVICE = re.compile(r"\b((?:gb)?[ahbv]\d{2,3}|mi\d{3}x?|l40s?|rtx\s?\d{4}|tpu\s?v\d\w?|gaudi\s?\d?)s?\b", re.I)
@@ -22,7 +23,8 @@ _LESS = re.compile(
     re.I,
 )
 _TIMES = re.compile(
-    r"\b(twice|double|triple|three times|two times|(\d+(?:\.\d+)?)\s*(?:x|times))\s*(?:as\s+)?(?:slow|slower|long|longer)\b",
+    r"\b(twice|double|triple|three times|two times|(\d+(?:\.\d+)?)\s*(?:x|times))"
+    r"\s*(?:as\s+)?(?:slow|slower|long|longer)\b",
     re.I,
 )
 _HALF = re.compile(r"\bhalf\s+(?:as fast|the\s+(?:speed|throughput))|\bat half (?:speed|throughput)", re.I)
@@ -55,11 +57,22 @@ def logged(text: str, context: Context) -> Told | None:
 def answered_early(sentence: str, words: Words, context: Context) -> tuple[Answered, ...]:
     """Answers to questions that were not asked yet, or to the open one in words that need no context."""
     found: list[Answered] = []
-    for name, question in context.knowledge.questions.items():
-        fits = [answer for answer in question.answers if says(answer.said, words)]
-        if len(fits) == 1:
-            found.append(Answered(name, _scope(name, sentence, context), fits[0].id, sentence))
+    fits = [key.partition(".") for key in answers_said(context.knowledge).fits(words)]
+    questions = [question for question, _, _ in fits]
+    for question, _, answer in fits:
+        if questions.count(question) == 1:
+            found.append(Answered(question, _scope(question, sentence, context), answer, sentence))
     return tuple(found)
+
+
+def answers_said(knowledge: Knowledge) -> Book:
+    """What answers a question by itself; the keys are question.answer."""
+    questions = knowledge.questions
+    return book_of(
+        questions,
+        "said",
+        lambda: [(f"{name}.{a.id}", a.said) for name, question in questions.items() for a in question.answers],
+    )
 
 
 def _scope(question: str, sentence: str, context: Context) -> str:
@@ -94,22 +107,20 @@ def _symptoms(text: str, context: Context) -> tuple[list[Fact], list[str]]:
 
 
 def _beliefs(words: Words, context: Context) -> list[Fact]:
-    beliefs = context.knowledge.misconceptions.items()
-    return [
-        fact("claim", {"misconception": name}, quality="stated") for name, entry in beliefs if says(entry.said, words)
-    ]
+    beliefs = context.knowledge.misconceptions
+    book = book_of(beliefs, "said", lambda: [(name, entry.said) for name, entry in beliefs.items()])
+    return [fact("claim", {"misconception": name}, quality="stated") for name in book.fits(words)]
 
 
 def _background(sentence: str, words: Words, context: Context) -> list[tuple[Fact, str]]:
     found: list[tuple[Fact, str]] = []
-    for entry in vocabulary().background:
-        if says(entry.said, words):
-            found.append(
-                (_about(entry.about, entry.value), f"since {entry.value}" * (entry.about == "since") or entry.value)
-            )
-            for template in entry.facts:
-                filled = context.knowledge.fill(template, {})
-                found.append((fact(filled.kind, dict(filled.values), quality="stated"), ""))
+    for key in background_book().fits(words):
+        entry = vocabulary().background[int(key)]
+        said = f"since {entry.value}" if entry.about == "since" else entry.value
+        found.append((_about(entry.about, entry.value), said))
+        for template in entry.facts:
+            filled = context.knowledge.fill(template, {})
+            found.append((fact(filled.kind, dict(filled.values), quality="stated"), ""))
     if slower := _slowdown(sentence):
         found.append((_about("slowdown", slower), slower))
     if device := _DEVICE.search(sentence):

@@ -10,6 +10,7 @@ import msgspec
 import msgspec.yaml
 
 from ....knowledge.model import FactTemplate
+from ....traces.patterns import Book
 from ..acts import Topic
 
 Patterns = list[str]
@@ -79,3 +80,15 @@ def _silent() -> frozenset[str]:
 def measure_words() -> frozenset[str]:
     """Words that stand around numbers and change nothing."""
     return _silent() | frozenset(word for line in vocabulary().measure_words for word in line.split())
+
+
+@cache
+def background_book() -> Book:
+    """Background by its place in the list."""
+    return Book((str(at), entry.said) for at, entry in enumerate(vocabulary().background))
+
+
+@cache
+def asked_book() -> Book:
+    """Free questions by their place in the list, which is their order."""
+    return Book((str(at), entry.said) for at, entry in enumerate(vocabulary().asked))

@@ -47,8 +47,8 @@ def _pattern() -> re.Pattern[str]:
     on = rf"(?:\b{ON.pattern}\s+)?"
     parts = {
         "counted": rf"(?<![\w.])(?:{COUNT})\s+(?:\w+\s+){{0,2}}?(?:steps|iterations|{people}|nodes|hosts|percent)\b",
-        "others": rf"{on}\b(?:all\s+|the\s+)*(?:other\s+(?:{spelled}|\d{{1,4}}(?=\s*(?:{people})|\s+(?:\w+\s+){{0,2}}~?\d))"
-        rf"(?:\s+(?:{people}))?|others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest(?:\s+of\s+(?:them|the\s+(?:{people})))?"
+        "others": rf"{on}\b(?:all\s+|the\s+)*"
+        rf"(?:other\s+(?:{spelled}|\d{{1,4}}(?=\s*(?:{people})|\s+(?:\w+\s+){{0,2}}~?\d))(?:\s+(?:{people}))?|others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest(?:\s+of\s+(?:them|the\s+(?:{people})))?"
         rf"|remaining(?:\s+(?:{spelled}|\d{{1,4}}))?(?:\s+(?:{people}|ones))?|every(?:body|one|thing)\s+else"
         r"|(?:its|their)\s+peers|peers|elsewhere|(?:any|every)where\s+else)\b",
         "all": rf"{on}\b(?:all(?:\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{people}))"
