@@ -56,10 +56,19 @@ def candidates(
     known = by_key(facts, knowledge)
     for kind, name, scope, proposed in (*_proposed(inference), *_open(judgement, knowledge)):
         values = scope_values(judgement, scope)
+        if kind == "question" and not _fits_kind(knowledge.questions[name], judgement, scope):
+            continue
         made = (_question if kind == "question" else _experiment)(name, values, proposed, known, knowledge)
         if made is not None:
             found.setdefault((made.kind, made.id, made.scope), made)
     return tuple(sorted(found.values(), key=lambda c: (not c.proposed, c.kind, c.id, c.scope)))
+
+
+def _fits_kind(question: Question, judgement: Judgement, scope: str) -> bool:
+    """Whether a question makes sense for the kind of its scope, or of the leading one."""
+    own = next((s for s in judgement.scopes if s.scope == scope), None) if _bound(question) else None
+    about = own or judgement.leading
+    return not question.scopes or about is None or about.fact["kind"] in question.scopes
 
 
 def scope_values(judgement: Judgement, scope: str) -> dict[str, Scalar]:

@@ -17,8 +17,10 @@ from .acts import Asked
 from .commands import help_lines
 from .mind import Mind, View
 from .state import SessionState
-from .words import becomes_in_words, listed, lower, percent, stopped, upper
+from .words import becomes_in_words, lower, percent, stopped, upper
 
+ALIKE = {"input_delay": ("uniform_input_bound",), "uniform_input_bound": ("input_delay",)}
+"""What people mean by one word: input that is late on one rank or on all."""
 MOST_REVISIONS = 4
 MOST_EFFECTS = 2
 MOST_LISTED = 12
@@ -141,8 +143,12 @@ def _would_need(cause: str, now: Asking) -> list[str]:
 def _is_it(cause: str, now: Asking) -> str:
     judgement = now.view.now.judgement
     top = judgement.leading
+    if top is not None and top.belief(cause) is None:
+        cause = next((c for c in ALIKE.get(cause, ()) if top.belief(c) is not None), cause)
     if top is not None and top.cause == cause:
-        return f"Yes, as far as this evidence goes ({judgement.verdict}).\n{_how('', now)}"
+        entry = now.knowledge.causes[cause]
+        head = f"{upper(entry.title)} is what this evidence says ({judgement.verdict}). {stopped(entry.not_meaning)}"
+        return f"{head}\n{_how('', now)}"
     if top is not None and top.belief(cause) is not None:
         return _why_not(cause, now)
     return _not_applicable(cause, now)
@@ -164,8 +170,8 @@ def plan_in_words(document: Diagnosis) -> list[str]:
     plan = document.next.experiment
     if plan is None:
         return []
-    lines = [f"{stopped(plan.title)} {stopped(plan.change)}"]
-    lines += [f"  held: {listed(plan.hold)}"] if plan.hold else []
+    lines = [f"{stopped(plan.title)} {stopped(upper(plan.change))}"]
+    lines += [f"  held: {', '.join(plan.hold)}"] if plan.hold else []
     lines += [f"  {p.cause.replace('_', ' ')}: {p.text}" for p in plan.predictions[:4]]
     return [*lines, f"  decides at: {stopped(plan.threshold)}"]
 

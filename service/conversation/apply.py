@@ -9,6 +9,7 @@ import msgspec
 
 from ...knowledge.errors import InputError
 from ...knowledge.facts import Fact, fact
+from ...rules.candidates import in_words as fill_words
 from ...rules.candidates import is_settled, scope_values, suppose
 from ...traces.readers.table import read_text
 from ..sessions.schemas import Said
@@ -218,7 +219,10 @@ def _facts(
             made = answer_facts(act, mind, before)
             facts += made
             answers.append([act.question, act.scope, act.answer])
-            words.append(_answer_in_words(act, done, mind, before))
+            asked = done.state.question
+            text = answer_in_words(act, mind, before)
+            here = asked is not None and asked.id == act.question
+            words.append(text if here else f"{act.question.replace('_', ' ')}: {text}")
     return facts, answers, list(dict.fromkeys(w for w in words if w))
 
 
@@ -231,17 +235,15 @@ def answer_facts(act: Answered, mind: Mind, before: View) -> list[Fact]:
     return [fact(f.kind, dict(f.values), quality="stated", source=f.source) for f in made]
 
 
-def _answer_in_words(act: Answered, done: Applied, mind: Mind, before: View) -> str:
-    question = mind.knowledge.questions[act.question]
-    values = scope_values(before.now.judgement, act.scope)
-    chosen = next(a for a in question.answers if a.id == act.answer)
-    text = chosen.text.replace("$ranks", str(values["ranks"])).replace("$lateness_ms", f"{values['lateness_ms']:.0f}")
-    asked = done.state.question
-    return text if asked and asked.id == act.question else f"{act.question.replace('_', ' ')}: {text}"
+def answer_in_words(act: Answered, mind: Mind, before: View) -> str:
+    """The answer as it was shown."""
+    chosen = next(a for a in mind.knowledge.questions[act.question].answers if a.id == act.answer)
+    return fill_words(chosen.text, scope_values(before.now.judgement, act.scope))
 
 
 def _sources(sources: dict[str, str]) -> list[str]:
-    return [f"{ranks_named(who)} reads {label}" for who, label in sources.items()]
+    verbs = ((who, label, "reads" if who.isdecimal() else "read") for who, label in sources.items())
+    return [f"{ranks_named(who)} {verb} {label}" for who, label, verb in verbs]
 
 
 def _label(acts: Sequence[Measures | Told | Answered]) -> str:

@@ -10,7 +10,7 @@ from ...traces.readers.table.columns import understand as understand_column
 from ...traces.told import Statement
 from ..diagnosis.documents import becomes
 from .acts import Answered, Context, Measures, Told
-from .apply import answer_facts
+from .apply import answer_facts, answer_in_words
 from .events import EvidenceAttached, as_numbers, stated
 from .evidence import Recordings
 from .mind import Mind, View
@@ -30,13 +30,17 @@ def suppose_words(text: str, context: Context, state: SessionState, mind: Mind, 
     acts = understand(text, context)
     numbers = [s for a in acts if isinstance(a, Measures) for s in a.statements] or _normal(text, view)
     facts = [f for a in acts if isinstance(a, Told) for f in a.facts if f.kind != "claim"]
+    words = [w for a in acts if isinstance(a, Told) for w in a.in_words]
     for act in acts:
         if isinstance(act, Answered):
             facts += answer_facts(act, mind, view)
-    return supposition(numbers, facts, state)
+            words.append(answer_in_words(act, mind, view))
+    return supposition(numbers, facts, state, words)
 
 
-def supposition(numbers: Sequence[Statement], facts: Sequence[Fact], state: SessionState) -> EvidenceAttached | None:
+def supposition(
+    numbers: Sequence[Statement], facts: Sequence[Fact], state: SessionState, words: Sequence[str] = ()
+) -> EvidenceAttached | None:
     """Numbers and facts as evidence with the next id; None for nothing."""
     if not numbers and not facts:
         return None
@@ -46,7 +50,7 @@ def supposition(numbers: Sequence[Statement], facts: Sequence[Fact], state: Sess
         label="supposed",
         numbers=as_numbers(numbers),
         facts=[stated(f) for f in facts],
-        in_words=[*statements_in_words(numbers), *(str(f) for f in facts)],
+        in_words=[*statements_in_words(numbers), *(words or map(str, facts))],
     )
 
 
