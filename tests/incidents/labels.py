@@ -32,7 +32,7 @@ QUESTIONS: Mapping[str, frozenset[str]] = {
     "Q_CPU": frozenset({"cpu_cores"}),
     "Q_BATCHES": frozenset({"equal_batches"}),
     "Q_SAME_OPS": frozenset({"same_operations"}),
-    "Q_WORK": frozenset({"work_equality", "work"}),
+    "Q_WORK": frozenset({"work_equality", "work", "sizes"}),
     "Q_DEVICE": frozenset({"device_state", "device"}),
     "Q_SWAP": frozenset({"follows"}),
     "Q_REPRO": frozenset({"reproducible"}),

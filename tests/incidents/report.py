@@ -30,7 +30,8 @@ def line(item: Judged) -> str:
     )
     symptoms = [f"{f.values['symptom']}({f.values['ranks']})" for f in found.facts if f.kind == "symptom"]
     return (
-        f"{item.incident.id} [{marks}] wants {expected.hypothesis} rank {expected.rank}, got {found.verdict}: {scopes}\n"
+        f"{item.incident.id} [{marks}] wants {expected.hypothesis} rank {expected.rank}, "
+        f"got {found.verdict}: {scopes}\n"
         f"      asks {item.questions}, must ask {expected.must_ask}\n      sees {symptoms}"
         + (f"\n      FORBIDDEN {item.forbidden}" if item.forbidden else "")
     )

@@ -9,11 +9,13 @@ from functools import cache
 
 from latecomer.knowledge.errors import InputError
 from latecomer.knowledge.facts import Fact, Source, fact, replace_by_key
+from latecomer.service.conversation.understanding.text import pieces
 from latecomer.service.diagnosis.local import diagnose_tables
 from latecomer.service.diagnosis.reasoner import local_reasoner
 from latecomer.service.diagnosis.schemas import Diagnosis, QuestionDocument
 from latecomer.service.diagnosis.service import diagnose
 from latecomer.traces.merge import merge
+from latecomer.traces.patterns import Words, says
 from latecomer.traces.patterns import Words, says
 from latecomer.traces.readers.registry import read_file
 from latecomer.traces.symptoms import find_symptoms
@@ -69,8 +71,9 @@ def facts_in(text: str, turn: int = 1) -> list[Fact]:
 
 
 def _tables(text: str) -> list[Tables]:
+    read = "\n".join(piece.text for piece in pieces(text) if piece.kind != "log")
     try:
-        return [read_file(text.encode(), name="message")]
+        return [read_file(read.encode(), name="message")]
     except InputError:
         return []
 
