@@ -50,7 +50,7 @@ class Words:
         self._at: dict[str, list[int]] = {}
         self._first: dict[str, list[int]] = {}
         for at, word in enumerate(words):
-            self._at.setdefault(_stem(word), []).append(at)
+            self._at.setdefault(stem(word), []).append(at)
             self._first.setdefault(word[:1], []).append(at)
         self._known: dict[str, tuple[int, ...]] = {}
 
@@ -75,9 +75,9 @@ class Words:
 
     def _search(self, term: str) -> tuple[int, ...]:
         if term.endswith("*"):
-            stem = term[:-1]
-            return tuple(at for at in self._first.get(term[:1], ()) if self.words[at].startswith(stem))
-        found = self._at.get(_stem(term), [])
+            beginning = term[:-1]
+            return tuple(at for at in self._first.get(term[:1], ()) if self.words[at].startswith(beginning))
+        found = self._at.get(stem(term), [])
         if len(term) < TYPO_LENGTH:
             return tuple(found)
         return tuple(at for at in self._first.get(term[:1], ()) if at in found or one_typo(term, self.words[at]))
@@ -115,12 +115,12 @@ class Book:
             if word.endswith("*"):
                 self._beginnings.setdefault(word[:-1], []).append(at)
             else:
-                self._stems.setdefault(_stem(word), []).append(at)
+                self._stems.setdefault(stem(word), []).append(at)
             if len(word) >= TYPO_LENGTH:
                 self._long.setdefault((word[:1], len(word)), []).append((word, at))
 
     def _near(self, word: str) -> Iterator[int]:
-        yield from self._stems.get(_stem(word), ())
+        yield from self._stems.get(stem(word), ())
         for end in range(1, min(len(word), _LONGEST_BEGINNING) + 1):
             yield from self._beginnings.get(word[:end], ())
         if len(word) >= TYPO_LENGTH - 1:
@@ -180,7 +180,8 @@ def _stands(phrase: tuple[str, ...], words: Words, denies: bool, first: bool) ->
 
 
 @lru_cache(maxsize=8192)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The word without a usual ending."""
     if word in _WHOLE:
         return word
     for ending in _ENDINGS:

@@ -53,7 +53,7 @@ def _piece(piece: Piece, memory: Memory, context: Context, before: list[Act]) ->
     if piece.kind == "bare":
         rows = piece.text.split("\n")
         if open_measure(context) and all(len(row.split()) == 2 for row in rows[:MOST_SENTENCES]):
-            return [act for row in rows[:MOST_SENTENCES] for act in measures(row, Words(row), memory, context)]
+            return [act for row in rows[:MOST_SENTENCES] for act in measures(row, memory, context)]
         return [Unread(_quote(piece.text), _NO_HEADER)]
     if piece.kind == "log":
         found = logged(piece.text, context)
@@ -73,7 +73,7 @@ def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) ->
         return [changed]
     question = asked(text, words, context)
     supposed = question is not None and (text.endswith("?") or question.topic == "what_if")
-    if not supposed and (found := measures(text, words, memory, context)):
+    if not supposed and (found := measures(text, memory, context)):
         measured = any(isinstance(act, Measures) for act in found)
         return [*found, *(_told(text, words, context, measured=True) if measured else ())]
     open_question = context.question is not None and not any(isinstance(a, (Answered, Unknown)) for a in before)
@@ -95,7 +95,7 @@ def _told(
     found = told(text, words, context, question=question, measured=measured)
     if found is not None:
         yield found
-    if not question:
+    if not question and not measured:
         yield from answered_early(text, words, context)
 
 

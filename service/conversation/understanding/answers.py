@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ....knowledge.model import Answer
-from ....traces.patterns import Words, match, one_typo, says
+from ....traces.patterns import Words, match, one_typo, says, stem
 from ..acts import Answered, Context, OpenQuestion, Skipped, Unknown, Unread
 from .vocabulary import vocabulary
 
@@ -122,13 +122,13 @@ def _scores(words: Words, answers: Sequence[Answer], question: OpenQuestion, tex
     """Answers by how well the clause fits, best first; empty where most of the clause is about something else."""
     own = {answer.id: set(Words(answer.text).words) - vocabulary().silent for answer in answers}
     shown = {name: set(Words(shown).words) - vocabulary().silent for name, shown in question.answers}
-    about = set(Words(text).words)
+    about = {stem(word) for word in Words(text).words}
     scored: list[tuple[float, Answer]] = []
     content = {at for at, word in enumerate(words.words) if word not in vocabulary().silent and not word.isdigit()}
-    explained = {at for at in content if words.words[at] in about}
+    explained = {at for at in content if stem(words.words[at]) in about}
     for answer in answers:
         hits = set().union(*(_loosely(phrase, words) for phrase in answer.words if phrase not in ("yes", "no")), set())
-        score = _OWN_WORDS * len(hits)
+        score, alone = _OWN_WORDS * len(hits), not hits
         for word in own[answer.id] | shown.get(answer.id, set()):
             places = _loosely(word, words) - hits
             shared = sum(word in other for other in own.values())
@@ -136,6 +136,8 @@ def _scores(words: Words, answers: Sequence[Answer], question: OpenQuestion, tex
                 score += 1 / max(1, shared)
                 hits |= places
         explained |= hits
+        if alone and len(hits) < 2 and len(content) > 1:
+            score = 0.0
         scored.append((score, answer))
     if content and len(explained & content) / len(content) < _COVERED:
         return []

@@ -10,7 +10,7 @@ from .vocabulary import AskedEntry, asked_book, vocabulary
 
 _SUPPOSITION = re.compile(
     r"\b(?:what (?:would |will )?happens? (?:if|when)|what ?if|(?:suppos|assum)(?:e|ing)(?: that)?|let'?s say(?: that)?"
-    r"|imagine(?: that)?|how would it look if)\b[\s,:]*",
+    r"|imagine(?: that)?|how would it look if|^(?:and |but |so )?if)\b[\s,:]*",
     re.I,
 )
 _RANK = re.compile(r"\b(?:rank|gpu|worker)\s*#?\s*(\d{1,6})|\br(\d{1,5})\b", re.I)

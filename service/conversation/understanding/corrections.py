@@ -41,19 +41,6 @@ _FIX_RANK = re.compile(
 )
 _FIX = re.compile(rf"^(?:{_MARK}[\s,:!.;-]+)*{_FIXED}[.!]*$", re.IGNORECASE)
 _NEW_VALUE = re.compile(rf"^(?:{_MARK}[\s,:!.;-]+)+{_VALUE}\s*(?:instead|actually|sorry)?[.!]*$", re.IGNORECASE)
-_RANK = re.compile(
-    rf"^(?:{_MARK}[\s,:!.;-]+)+(?:for\s+|on\s+|the\s+|in\s+)?{_R}\s*#?(?P<new>\d+)\s*(?:instead|actually|sorry|that is|i mean)?[.!]*$",
-    re.I,
-)
-_VALUE = rf"({NUMBER})\s*({unit_pattern()})?"
-_FIX_RANK = re.compile(
-    rf"(?:^|\b){_R}\s*#?(?P<rank>\d+)\s+(?:(?:is|was|at|has|gets there|arrives|it'?s)\s+)*(?:at\s+)?{_VALUE},?\s+(?:and\s+)?(?:not|instead of|rather than)\s+{_VALUE}",
-    re.I,
-)
-_FIX = re.compile(
-    rf"^(?:{_MARK}[\s,:!.;-]+)*{_VALUE},?\s+(?:and\s+)?(?:not|instead of|rather than)\s+{_VALUE}[.!]*$", re.I
-)
-_NEW_VALUE = re.compile(rf"^(?:{_MARK}[\s,:!.;-]+)+{_VALUE}\s*(?:instead|actually|sorry)?[.!]*$", re.I)
 _RANK = re.compile(rf"\b{_R}\s*#?(\d{{1,6}})", re.I)
 
 

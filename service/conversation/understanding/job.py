@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 
 from ....traces.readers.table.ranks import MOST_RANKS
-from ....traces.readers.table.tokens import COUNT, count_of
+from ....traces.readers.table.tokens import WORD_NUMBERS, count_of
 from ..acts import Context
 
+COUNT = rf"\d{{1,3}}(?:,\d{{3}})+|\d+|{'|'.join(WORD_NUMBERS)}"
 _PEOPLE = r"(?:ranks|gpus|workers|cards|accelerators|[ahbv]\d{2,3}s?(?:\s+gpus)?)"
 _NODES = re.compile(
     rf"(?<![\w.])({COUNT})\s*(?:x\s+)?(?:nodes?|hosts?|machines?|boxes|servers?)\W+(?:(?:with|of|x|times|and|each|has|have|having)\W+)*"

@@ -7,20 +7,35 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ....traces.patterns import Words, one_typo, says
+from ....traces.patterns import one_typo
 from ....traces.readers.table import prose, ranks
 from ....traces.readers.table.columns import Column
 from ....traces.readers.table.numbers import NUMBER, unit_pattern
 from ....traces.readers.table.tokens import LONGEST_LINE, tokens, unspent
 from ..acts import Context, Measures, Statement, Unread
 from .job import Size, size
-from .vocabulary import measure_words, vocabulary
+from .vocabulary import measure_words
 
 _UNIT = unit_pattern()
 _VALUE = rf"~?{NUMBER}(?:\s*(?:-|–|to)\s*{NUMBER})?(?:\s*{_UNIT})?"
 _NEAR_RANK = re.compile(r"\b(r[a-z]{2,5}?)(s?)(?=[\s#=]*\d)", re.I)
 _SHORT_RANK = re.compile(r"(?<!\w)(?:r|rk|gpu|#)\s?(\d{1,5})(?!\w|\.\d)", re.I)
-_TWO_RANKS = re.compile(r"\b(rank|gpu|worker)(\s*\d{1,5}\s*(?:and|&)\s*\d{1,5}\b)(?!\s*(?:ms|us|s)\b)", re.I)
+_TWO_RANKS = re.compile(
+    r"\b(rank|gpu|worker)(\s*\d{1,5}\s*(?:and|&)\s*\d{1,5}\b)(?!\s*(?:ms|us|s|on|for|in|tokens|samples|of)\b|[.\d])",
+    re.I,
+)
+_THAN_OTHERS = re.compile(
+    r"\b(longer|slower|later|more|behind)\s+(?:than\s+)?(?:all\s+|the\s+)*(?:others?|rest|every(?:body|one)\s+else|its\s+peers|peers)\b"
+    r"(?:\s+(?:ranks|gpus))?",
+    re.I,
+)
+_ALL_BUT = re.compile(r"\ball\s+(?:but|except(?:\s+for)?)\s+", re.I)
+_TAKEN_BACK = re.compile(rf"\W*\b(?:and\s+)?not\s+{_VALUE}(?=\W|$)", re.I)
+_RATIO_SAID = re.compile(
+    r"\b(?:twice|double|triple|thrice|half|\d+(?:\.\d+)?\s*(?:x|times)|\d+(?:\.\d+)?\s*(?:%|percent))(?:\W+\w+){0,2}?"
+    r"\W+(?:as|longer|slower|faster|more|less|the time)\b",
+    re.I,
+)
 _ACTS = (
     r"waits?|waited|takes?|took|arrive[sd]?|gets|got|reache[sd]|comes|came|enters|entered|needs|needed|spends|spent|has"
     r"|is|was|hits?|loads?|computes?|reads?"
@@ -28,7 +43,7 @@ _ACTS = (
 _BARE_RANK = re.compile(
     rf"(?:^|(?<=[,;(]\s)|(?<=\band\s)|(?<=\bbut\s)|(?<=\bwhile\s))(\d{{1,5}})(?=\s+(?:{_ACTS})\b)", re.I
 )
-_VALUE_FOR = re.compile(rf"({_VALUE})\s+(for|on)\s+(\d{{1,5}})(?![\d.:%-]|\s*{_UNIT})", re.I)
+_VALUE_FOR = re.compile(rf"({_VALUE})\s+(for|on)\s+(\d{{1,5}})(?![\d.:%-]|\s*{_UNIT}|\s+(?:of|steps)\b)", re.I)
 _PAIR = re.compile(rf"(?<![\d:.\w])(\d{{1,5}})\s*[:=]\s*({_VALUE})", re.I)
 _ROW = re.compile(rf"^\s*(\d{{1,5}})[\s;|]+({_VALUE})\s*$", re.I)
 _BARE_RANKS_AT = re.compile(
@@ -56,6 +71,7 @@ _OTHER_WAIT = re.compile(
 )
 _NO_MEASURE = "no measure with the number: say arrival, input wait, forward, backward, compute, host or transfer"
 _NO_RANK = "the number names no rank: for example rank 2 140 ms, others 20 ms"
+_TWICE = "two values for one rank and measure: say which is whose, for example rank 2 140 ms, others 20 ms"
 _RATIO = "a ratio has no milliseconds: say both times, for example rank 2 compute 320 ms, others 160 ms"
 
 
@@ -67,28 +83,37 @@ class Memory:
     latest: float = -math.inf
 
 
-def measures(sentence: str, words: Words, memory: Memory, context: Context) -> tuple[Measures | Unread, ...]:
+def measures(sentence: str, memory: Memory, context: Context) -> tuple[Measures | Unread, ...]:
     """What numbers of the sentence say; empty if none does."""
     job = size(sentence, context)
     statements, sources, unused = _statements(sentence, memory, context)
+    if len({(s.who, s.column, s.step) for s in statements}) < len(set(statements)):
+        return (Unread(sentence, _TWICE),)
     if statements or sources:
         labels = {_who(who): label for who, label in sources}
         found = Measures(tuple(statements), sentence, labels, job.ranks, job.steps)
         timed = [text.strip() for text in unused if re.search(rf"\d\s*{_UNIT}", text)]
         return (found, *(Unread(text, _NO_MEASURE) for text in timed[:1]))
-    if says(vocabulary().ratios, words) and re.search(rf"\branks?\s*\d|^\s*\d+\s+(?:{_ACTS})\b", sentence, re.I):
-        return (Unread(sentence, _RATIO),)
     return ()
 
 
 def trouble(sentence: str, context: Context) -> str:
     """Why a sentence with numbers was not understood, or an empty text."""
+    if ratio_of_a_rank(sentence):
+        return _RATIO
     kinds = {token.kind for token in tokens(sentence[:LONGEST_LINE])}
     if not kinds & {"value", "list"}:
         return ""
     if "column" not in kinds and not open_measure(context):
         return _NO_MEASURE
     return _NO_RANK if "who" not in kinds else ""
+
+
+def ratio_of_a_rank(sentence: str) -> bool:
+    """Whether it says how many times longer a rank takes, which is no time."""
+    sentence = sentence[:LONGEST_LINE]
+    ranked = re.search(rf"\b(?:rank|gpu|worker)s?\s*\d|^\s*\d+\s+(?:{_ACTS})\b", sentence, re.I)
+    return bool(ranked and _RATIO_SAID.search(sentence))
 
 
 def _statements(
@@ -99,6 +124,7 @@ def _statements(
     text, end = _without_end(spelled_out(sentence, context))
     if end is not None and not re.search(r"\d", text):
         return _transfer([], end, memory), (), []
+    text = _measure_first(text)
     kinds = [token.kind for token in tokens(text) if token.kind != "comma"]
     carried = _carried(text, kinds, memory, context)
     if "column" not in kinds and carried is None and not re.search(r"\breads?\b", text, re.I):
@@ -110,6 +136,17 @@ def _statements(
     waits_for_input = open_measure(context) == "input_wait_ms" and not _OTHER_WAIT.search(sentence)
     statements = [_statement(s, waits_for_input) for s in found if not math.isnan(s.quantity.value)]
     return statements + _transfer(statements, end, memory), sources, unused
+
+
+def _measure_first(text: str) -> str:
+    """`rank 0 200, rank 1 320 arrival` with the measure in front."""
+    found = [token for token in tokens(text) if token.kind != "comma"]
+    columns = [token for token in found if token.kind == "column"]
+    values = [token for token in found if token.kind == "value"]
+    if len(columns) != 1 or found[-1] is not columns[0] or len(values) < 2:
+        return text
+    before, _, after = text.rpartition(columns[0].text)
+    return f"{columns[0].text} {before}{after}"
 
 
 def _carried(text: str, kinds: list[str], memory: Memory, context: Context) -> Column | None:
@@ -135,6 +172,7 @@ def spelled_out(sentence: str, context: Context) -> str:
     text = _NEAR_RANK.sub(lambda m: f"rank{m[2]}" if one_typo("rank", m[1].lower()) else m[0], sentence)
     text = _SHORT_RANK.sub(r"rank \1", text)
     text = _TWO_RANKS.sub(r"\1s\2", text)
+    text = _TAKEN_BACK.sub("", _ALL_BUT.sub("all ranks but ", _THAN_OTHERS.sub(r"\1", text)))
     text = _TIGHT_LIST.sub(lambda m: m[0].replace(",", "/"), text)
     if last := _MEASURE_LAST.match(text):
         text = f"{last[2]}{f' ({last[3]})' if last[3] else ''}: {last[1]}"

@@ -10,6 +10,7 @@ from ....traces.patterns import Book, Words, book_of
 from ....traces.symptoms import find_symptoms, ranks_named
 from ..acts import Answered, Context, Told
 from .job import size
+from .measures import ratio_of_a_rank
 from .vocabulary import background_book, vocabulary
 
 JOB = "job"
@@ -134,7 +135,7 @@ def _about(about: str, value: str) -> Fact:
 
 def _slowdown(sentence: str) -> str:
     """How much slower the job is, as words; a ratio of one rank is none of the job."""
-    if _NAMED.search(sentence):
+    if _NAMED.search(sentence) or ratio_of_a_rank(sentence):
         return ""
     if match := _LESS.search(sentence):
         return f"throughput -{match[1] or match[2]} %"

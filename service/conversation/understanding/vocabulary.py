@@ -57,7 +57,6 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     small_talk: list[str]
     fillers: list[str]
     measure_words: list[str]
-    ratios: Patterns
 
     @property
     def silent(self) -> frozenset[str]:
