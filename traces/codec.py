@@ -26,6 +26,7 @@ from .tables import (
     Event,
     Note,
     RankInfo,
+    Reading,
     SpanTable,
     StepTable,
     Tables,
@@ -107,6 +108,7 @@ class _Tables(Struct, array_like=True, forbid_unknown_fields=True):
     ranks: tuple[RankInfo, ...]
     sources: tuple[str, ...]
     report: tuple[Note, ...]
+    readings: tuple[Reading, ...]
 
 
 _KINDS: tuple[tuple[type[Struct], type[Any]], ...] = (

@@ -23,6 +23,7 @@ from .match import Pairing, pair
 from .matrix import StepMatrix, SyncMatrix
 from .profile import split_all, step_matrix, step_times, sync_matrix, work_spans
 from .provenance import with_sources
+from .readings import reading_contrasts
 from .replay import Recoverable, gain, gain_from_steps
 from .roles import find_by_role, roles, same_role
 from .rows import RowsView, view_rows
@@ -97,6 +98,7 @@ def measure(tables: Tables, answers: Sequence[Fact] = ()) -> Measured:
         *inherited_facts(seen),
         *common_facts(seen.matrix, seen.rows, seen.ranks, _solo_stages(seen), say.step_count(seen)),
         *batch_facts(tables, seen.matrix, seen.scopes),
+        *reading_contrasts(seen),
     ]
     return Measured(tuple(sorted([*with_sources(facts, tables), *answers], key=str)), _extras(seen, gains))
 

@@ -51,6 +51,7 @@ def merge(parts: Sequence[Tables]) -> Tables:
         ranks=_ranks(parts),
         sources=tuple(s for p in parts for s in p.sources),
         report=tuple(notes),
+        readings=tuple(r for p in parts for r in p.readings),
     )
 
 

@@ -110,6 +110,17 @@ class Event:
     line: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A number read of a device, or of a pair of them: a clock, a temperature, a link, a bandwidth (no time of a step).
+
+    `name` is a key under `readings` of readers/table/columns.yaml and carries the unit."""
+
+    ranks: tuple[int, ...]
+    name: str
+    value: float
+
+
 Severity = Literal["info", "weakens", "unusable"]
 
 
@@ -155,6 +166,7 @@ class Tables:
     ranks: tuple[RankInfo, ...] = ()
     sources: tuple[str, ...] = ()
     report: tuple[Note, ...] = field(default=())
+    readings: tuple[Reading, ...] = ()
 
     def with_notes(self, *notes: Note) -> Tables:
         """The same tables with more notes in the report."""

@@ -95,6 +95,7 @@ def tell(parts: Sequence[Tables | Words], world_size: int | None = None) -> Tabl
         ranks=tuple(infos),
         sources=tuple(labels),
         report=tuple(report),
+        readings=tuple(r for p in kept for r in p.readings),
     )
 
 

@@ -19,6 +19,7 @@ from .orient import upright
 from .values import read_values
 
 _RANK_ORDER = ("global rank", "rank", "worker", "process", "gpu", "device", "local rank")
+_ENDS = re.compile(r"\D*(\d{1,6})\D+(\d{1,6})\D*")
 _NAME_RANK = re.compile(r"(?i)(?:rank|worker|gpu)[_\-. ]?(\d{1,6})")
 
 
@@ -64,6 +65,12 @@ def roles(grid: Grid) -> Roles:
     return Roles(rank, step, measures, tuple(unused), pair)
 
 
+def _ends(cell: str) -> ranks.Ranks | None:
+    """The two ends of a pair: `0-2` is no range there."""
+    ends = _ENDS.fullmatch(cell)
+    return tuple(sorted({int(ends[1]), int(ends[2])})) if ends else ranks.several(cell)
+
+
 def _preference(name: str) -> int:
     words = name.lower().replace("_", " ")
     return next((at for at, known in enumerate(_RANK_ORDER) if words.startswith(known)), 1)
@@ -78,7 +85,7 @@ def understand_rows(grid: Grid, name: str) -> Rows | None:
     """Rows of a grid, or None where no column of it can be used."""
     grid = upright(grid)
     parts = roles(grid)
-    measured = any(column.kind in ("time", "count") for _, column in parts.measures.values())
+    measured = any(column.kind in ("time", "count", "reading") for _, column in parts.measures.values())
     if not grid.rows or not (measured or parts.rank is not None or parts.pair is not None):
         return None
     notes: list[Note] = []
@@ -133,7 +140,7 @@ def _whose(grid: Grid, parts: Roles, name: str, notes: list[Note]) -> Sequence[r
         known: dict[str, ranks.Ranks | None] = {cell: ranks.label(cell) for cell in set(map(str, cells))}
         return [known[str(cell)] for cell in cells]
     if parts.pair is not None:
-        return [ranks.several(str(cell)) for cell in grid.columns[parts.pair]]
+        return [_ends(str(cell)) for cell in grid.columns[parts.pair]]
     if match := _NAME_RANK.search(name):
         return [(int(match[1]),)] * grid.rows
     if parts.step is not None:

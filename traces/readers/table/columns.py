@@ -38,6 +38,7 @@ class Lexicon:
     filler_words: frozenset[str]
     seconds_names: frozenset[str]
     seconds_below: float
+    readings: dict[str, str]
 
 
 @cache
@@ -59,6 +60,7 @@ def lexicon() -> Lexicon:
         filler_words=frozenset(document["filler_words"]),
         seconds_names=frozenset(document["seconds_names"]),
         seconds_below=float(document["seconds_below"]),
+        readings={normal(name): key for key, names in document["readings"].items() for name in names},
     )
 
 
@@ -69,6 +71,9 @@ def normal(name: str) -> str:
 
 def understand(header: str) -> Column | None:
     """The column that a header names, or None. `Input wait (ms)`, `data_time_s` and `fwd [us]` carry a unit."""
+    reading = lexicon().readings.get(normal(re.sub(r"[()\[\]{}]", " ", header)))
+    if reading is not None:
+        return Column(reading, "reading")
     words, unit = _without_unit(header)
     if unit in lexicon().not_a_time or not words:
         return None

@@ -48,7 +48,7 @@ def wide_name(header: str) -> tuple[int, str] | None:
     else:
         return None
     column = understand(metric)
-    return (int(rank), metric) if column and column.kind in ("time", "count", "label") else None
+    return (int(rank), metric) if column and column.kind in ("time", "count", "label", "reading") else None
 
 
 def _long(grid: Grid) -> Grid:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ...tables import STEP_COLUMNS, BatchTable, Floats, Ints, Note, RankInfo, StepTable, Tables
+from ...tables import STEP_COLUMNS, BatchTable, Floats, Ints, Note, RankInfo, Reading, StepTable, Tables
 from .assemble import Rows
 from .block import Block
+from .columns import lexicon
 
 _COUNTS = ("samples", "tokens", "padded_tokens", "max_len")
 _DURATIONS = tuple(column for column in STEP_COLUMNS if column != "arrival_ms")
@@ -75,7 +76,18 @@ def tables_of(block: Block, job: Sequence[int], name: str, world_size: int | Non
     steps = _step_table(block) if have & set(STEP_COLUMNS) else None
     batches = _batch_table(block) if have & set(_COUNTS) or any(block.labels.get("source", ())) else None
     infos = tuple(_infos(block, sorted({*job, *block.rank.tolist()}), world_size))
-    return Tables(steps=steps, batches=batches, ranks=infos, sources=(name,), report=tuple(notes))
+    readings = tuple(_readings(block))
+    return Tables(steps=steps, batches=batches, ranks=infos, sources=(name,), report=tuple(notes), readings=readings)
+
+
+def _readings(block: Block) -> Iterator[Reading]:
+    """One reading a line and column; the ranks of a line stand together, as those of a pair do."""
+    for key in sorted(set(lexicon().readings.values()) & block.values.keys()):
+        lines: dict[int, tuple[set[int], float]] = {}
+        for rank, line, value in zip(block.rank.tolist(), block.line.tolist(), block.values[key].tolist(), strict=True):
+            if math.isfinite(value):
+                lines.setdefault(line, (set(), value))[0].add(rank)
+        yield from (Reading(tuple(sorted(ranks)), key, value) for ranks, value in lines.values())
 
 
 def _step_table(block: Block) -> StepTable:
