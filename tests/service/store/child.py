@@ -9,7 +9,7 @@ from latecomer.knowledge.errors import ConflictError
 from latecomer.service.store.records import NewEvent
 from latecomer.service.store.store import Store
 
-ROUNDS = 25
+ROUNDS = 12
 
 
 async def forever(store: Store, name: str) -> None:

@@ -116,7 +116,7 @@ def test_of_two_writers_one_wins_each_revision(database_url: str) -> None:
 
 def test_an_append_that_is_cancelled_is_whole_or_absent(database_url: str) -> None:
     async def story(store: Store) -> None:
-        for spins in range(0, 60, 3):
+        for spins in range(0, 60, 5):
             revision = (await store.get("a")).revision
             task = asyncio.create_task(store.append("a", revision, [MORE, MORE], blobs={"f00": b"x" * 100_000}))
             for _ in range(spins):
