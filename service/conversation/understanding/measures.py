@@ -178,7 +178,7 @@ def spelled_out(sentence: str, context: Context) -> str:
         text = f"{last[2]}{f' ({last[3]})' if last[3] else ''}: {last[1]}"
     if steps := _STEPS_TAKE.search(text):
         text = text[: steps.start()] + "step time" + _BEFORE.sub("", text[steps.end() :])
-    text = _ALL.sub("all ranks", _BARE_RANKS_AT.sub(r"ranks \1", text))
+    text = _ALL.sub("all ranks", _BARE_RANKS_AT.sub(_as_ranks, text))
     if open_measure(context) and (row := _ROW.match(text)):
         return f"rank {row[1]} {row[2]}"
     text = _BARE_RANK.sub(r"rank \1", text)
@@ -186,6 +186,12 @@ def spelled_out(sentence: str, context: Context) -> str:
     if len(_PAIR.findall(text)) > 1 or re.match(r"\s*\d{1,5}\s*[:=]\s*\S", text):
         text = _PAIR.sub(r"rank \1 \2", text)
     return _LIST.sub(lambda m: "/".join(_OR.split(m[1])), text)
+
+
+def _as_ranks(found: re.Match[str]) -> str:
+    """`and 6-7 at 252` names ranks, unless it goes on with ranks named before: `ranks 0 and 1 at 200`."""
+    named = re.search(r"\b(?:ranks?|gpus?|workers?)\s[\d,\s-]*\band\s$", found.string[: found.start()])
+    return found[0] if named else f"ranks {found[1]}"
 
 
 def _without_end(text: str) -> tuple[str, float | None]:

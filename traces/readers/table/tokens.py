@@ -17,7 +17,7 @@ _SPELLED_OUT = ("one", "two", "three", "four", "five", "six", "seven", "eight", 
 LONGEST_LINE = 2000
 """Characters of a line beyond which it is no sentence."""
 WORD_NUMBERS = {word: at for at, word in enumerate(_SPELLED_OUT, 1)}
-COUNT = rf"\d[\d,]*|{'|'.join(WORD_NUMBERS)}"
+COUNT = rf"\d(?:[\d,]*\d)?|{'|'.join(WORD_NUMBERS)}"
 ON = re.compile(r"(?:on|for|of|in)", re.IGNORECASE)
 """Ranks after one of these belong to the number before them."""
 _INNER = ("ids", "more_than_one", "at", "unit", "suffix")
@@ -46,7 +46,8 @@ def _pattern() -> re.Pattern[str]:
     spelled = "|".join(_SPELLED_OUT)
     on = rf"(?:\b{ON.pattern}\s+)?"
     parts = {
-        "counted": rf"(?<![\w.])(?:{COUNT})\s+(?:\w+\s+){{0,2}}?(?:steps|iterations|{people}|nodes|hosts|percent)\b",
+        "counted": rf"(?<![\w.])(?:{COUNT})\s+(?:(?!(?:on|for|and|at|in|all|but)\b)\w+\s+){{0,2}}?"
+        rf"(?:steps|iterations|{people}|nodes|hosts|percent)\b",
         "others": rf"{on}\b(?:all\s+|the\s+)*"
         rf"(?:other\s+(?:{spelled}|\d{{1,4}}(?=\s*(?:{people})|\s+(?:\w+\s+){{0,2}}~?\d))(?:\s+(?:{people}))?|others?(?:\s+(?:\w+\s+)?(?:{people}))?|rest(?:\s+of\s+(?:them|the\s+(?:{people})))?"
         rf"|remaining(?:\s+(?:{spelled}|\d{{1,4}}))?(?:\s+(?:{people}|ones))?|every(?:body|one|thing)\s+else"
