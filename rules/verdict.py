@@ -19,6 +19,8 @@ CORRECTNESS = frozenset({"collective_divergence", "failed_worker"})
 
 ORDER: tuple[VerdictWord, ...] = ("insufficient_evidence", "undetermined", "probable", "established")
 WORDS: Mapping[str, VerdictWord] = {word: word for word in ORDER}
+TOLD = "told"
+"""Pattern of a scope that words tell and nothing measures."""
 SETTLED_GATE = ("matched", "matched_by_progress")
 ENOUGH_STEPS = ("sufficient", "ample")
 
@@ -107,12 +109,19 @@ def judge(facts: Sequence[Fact], inference: Inference, knowledge: Knowledge) -> 
     known = [*facts, *told]
     gate = next((f for f in known if f.kind == "gate"), None)
     limits = _limits(inference)
-    scopes = [_judge_scope(f, gate, inference, limits, knowledge) for f in known if f.kind == "scope"]
+    scopes = [_judge_scope(f, gate, inference, limits, knowledge) for f in _to_explain(known)]
     scopes.sort(key=lambda s: (s.fact["kind"] != "hang", -float(s.fact["loss_ms"]), s.scope))
     if scopes:
         return Judgement(scopes[0].verdict, tuple(scopes), limits, scopes[0].reasons)
     verdict, reasons = _without_scope(known, gate, limits)
     return Judgement(verdict, (), limits, reasons)
+
+
+def _to_explain(known: Sequence[Fact]) -> list[Fact]:
+    """Scopes among the facts: what was measured, and only without that what was told in words."""
+    found = [f for f in known if f.kind == "scope"]
+    measured = [f for f in found if f["pattern"] != TOLD]
+    return measured or found
 
 
 def verdict_facts(judgement: Judgement) -> list[Fact]:

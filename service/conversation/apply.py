@@ -282,10 +282,11 @@ def _correct(act: Corrected, done: Applied) -> None:
         done.unread = True
         done.say("not_understood", f"I see nothing that {quoted(act.quote)} corrects. /evidence shows what was said.")
         return
+    swapped = list(found.ranks or ())
     for given in found.changed:
-        done.add(_renamed(given, done.next_id))
-    if found.ranks is not None:
-        done.add(RankCorrected(old=found.ranks[0], new=found.ranks[1]))
+        done.add(msgspec.structs.replace(_renamed(given, done.next_id), swapped=swapped))
+    if swapped:
+        done.add(RankCorrected(old=swapped[0], new=swapped[1]))
     done.say("understood", f"Corrected: {found.in_words}.", done.state.evidence[-1].given.id)
 
 
@@ -319,6 +320,8 @@ def _take_back(act: TakenBack, done: Applied) -> None:
     done.add(EvidenceWithdrawn(id=held.given.id, because="taken back"))
     back = [h for h in done.state.evidence if h.given.id == held.given.replaces]
     done.say("understood", f"Taken back: {'; '.join(held.given.in_words) or held.given.label}.", held.given.id)
+    if held.given.swapped:
+        done.add(RankCorrected(old=held.given.swapped[1], new=held.given.swapped[0]))
     if back:
         again = _renamed(back[0].given, done.next_id)
         done.add(again)

@@ -72,7 +72,9 @@ def _moved(before: Judgement, after: Judgement, knowledge: Knowledge) -> list[st
 def _new_reasons(before: Reasoned, after: Reasoned) -> list[str]:
     """New findings behind the conclusion, after what is new about who is late."""
     seen = {f.text for f in before.inference.findings}
-    return [stopped(text) for text in _reasons(after) if text not in seen][:MOST_REASONS]
+    found = [stopped(text) for text in _reasons(after) if text not in seen][:MOST_REASONS]
+    strict = [n.finding.text for n in after.judgement.limits if n.at_most is not None]
+    return found + [stopped(text) for text in strict if text not in seen and stopped(text) not in found][:1]
 
 
 def _reasons(now: Reasoned) -> list[str]:

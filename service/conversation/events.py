@@ -49,7 +49,8 @@ class MessageReceived(Event, frozen=True, tag="message_received"):
 
 class EvidenceAttached(Event, frozen=True, omit_defaults=True, tag="evidence_attached"):
     """Evidence: numbers and facts of a sentence (`statement`), pasted text (`text`), tables of traces (`tables`, whose
-    bytes are the blob), or facts of a client (`facts`). `answers`: (question, scope, answer) that it holds."""
+    bytes are the blob), or facts of a client (`facts`). `answers`: (question, scope, answer) that it holds; `swapped`:
+    the rank that was said and the one meant, where it corrects that."""
 
     id: str
     form: str
@@ -64,6 +65,7 @@ class EvidenceAttached(Event, frozen=True, omit_defaults=True, tag="evidence_att
     blob: str = ""
     replaces: str | None = None
     answers: list[list[str]] = []
+    swapped: list[str] = []
 
 
 class EvidenceWithdrawn(Event, frozen=True, tag="evidence_withdrawn"):

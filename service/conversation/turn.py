@@ -81,6 +81,8 @@ def take(
     said += told if changed else []
     question, asked, spoken, status = dialogue.go_on(state_now, after, mind, done, waiting=bool(disagree.events))
     events += asked
+    if any(s.kind == "diagnosis" for s in spoken):
+        said = [s for s in said if s.kind != "diagnosis"]
     said += spoken
     if changed:
         events.append(emitted(state.diagnosis, after, fired, mind.knowledge))
@@ -103,7 +105,7 @@ def emitted(previous: DiagnosisEmitted | None, view: View, fired: str | None, kn
         evidence=view.identity.evidence,
         rulebook=view.identity.rulebook,
         supersedes=previous.id if previous else None,
-        leading=lead.model_dump() if lead else None,
+        leading=lead.model_dump(mode="json") if lead else None,
         causes={s.scope: {b.cause: round(b.probability, 4) for b in s.beliefs} for s in judgement.scopes},
         revised_by=fired,
     )
