@@ -8,12 +8,19 @@ from typing import Any
 
 from platformdirs import user_state_path
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import (
+    CompleteEvent,
+    Completer,
+    Completion,
+    PathCompleter,
+    get_common_complete_suffix,
+)
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output.defaults import create_output
-from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.styles import Style
 
 from ...service.conversation.commands import COMMANDS
@@ -21,12 +28,13 @@ from .talk import Talk
 
 MARK = "> "
 MOST_RANKS = 64
+LONGEST_BESIDE = 24
 _RANK = re.compile(r"\branks? (?:\d+(?:, ?| and |-))*(\d*)$", re.IGNORECASE)
 _PATH = re.compile(r"/(?:attach|export) +(?:.* )?(\S*)$")
 
 
 class ChatCompleter(Completer):
-    """Commands after a slash, paths after those that take them, ranks after `rank`, else choices of the open question."""
+    """Commands after a slash, paths after those that take them, ranks after `rank`, else the choices of a question."""
 
     def __init__(self, talk: Talk) -> None:
         self._talk = talk
@@ -57,7 +65,7 @@ def prompt_session(talk: Talk, standing: Callable[[], str]) -> PromptSession[str
         [("class:prompt", MARK)],
         history=_history(),
         completer=ChatCompleter(talk),
-        complete_style=CompleteStyle.READLINE_LIKE,
+        reserve_space_for_menu=0,
         complete_while_typing=False,
         enable_open_in_editor=False,
         key_bindings=_keys(),
@@ -82,7 +90,25 @@ def _keys() -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
+    @keys.add("tab")
+    def _(event: KeyPressEvent) -> None:
+        _complete(event.current_buffer)
+
     return keys
+
+
+def _complete(buffer: Buffer) -> None:
+    """Complete as shells do: as far as it is clear, else list what is possible above the line."""
+    found = list(buffer.completer.get_completions(buffer.document, CompleteEvent(completion_requested=True)))
+    common = get_common_complete_suffix(buffer.document, found)
+    if len(found) == 1:
+        buffer.apply_completion(found[0])
+    elif common:
+        buffer.insert_text(common)
+    elif found:
+        names = [one.display_text for one in found]
+        apart = "\n" if max(map(len, names)) > LONGEST_BESIDE else "  "
+        run_in_terminal(lambda: print(apart.join(names)))
 
 
 def _history() -> History:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,10 +18,10 @@ from ...service.example import JOB
 from ..exit_codes import Exit
 from ..render.diagnosis import render
 from ..render.progress import reading
+from ..render.screen import colored, columns, write
 from .errors import status_of
 
 STDIN = "-"
-WIDTH_WITHOUT_TERMINAL = 100
 
 
 def run(paths: Sequence[str], *, example: bool, output: str, no_color: bool, width: int | None) -> Exit:
@@ -33,7 +32,8 @@ def run(paths: Sequence[str], *, example: bool, output: str, no_color: bool, wid
     if output == "json":
         sys.stdout.write(diagnosis.model_dump_json(indent=2) + "\n")
     else:
-        _write_text(diagnosis, no_color=no_color, width=width)
+        size, color = columns(sys.stdout, width), colored(sys.stdout, no_color)
+        write(render(diagnosis, width=size, color=color), sys.stdout, color=color, width=size)
     return status(diagnosis)
 
 
@@ -65,26 +65,6 @@ def status(diagnosis: Diagnosis) -> Exit:
     """3 where the evidence does not decide, else 0."""
     open_ended = diagnosis.verdict in ("undetermined", "insufficient_evidence")
     return Exit.INCONCLUSIVE if open_ended else Exit.DIAGNOSIS
-
-
-def colored(no_color: bool) -> bool:
-    """Whether to colour stdout: never against NO_COLOR, a dumb terminal or a pipe."""
-    plain = no_color or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return not plain and (sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR")))
-
-
-def _write_text(diagnosis: Diagnosis, *, no_color: bool, width: int | None) -> None:
-    columns = width or (min(120, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
-    color = colored(no_color)
-    lines = render(diagnosis, width=max(60, columns), color=color)
-    if not color:
-        sys.stdout.write("".join(f"{line.plain.rstrip()}\n" for line in lines))
-        return
-    from rich.console import Console
-
-    console = Console(file=sys.stdout, force_terminal=True, width=max(60, columns), highlight=False)
-    for line in lines:
-        console.print(line, soft_wrap=True)
 
 
 def events(diagnosis: Diagnosis) -> Iterator[tuple[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -11,6 +10,7 @@ from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 
 import uvicorn
+from fastapi import FastAPI
 
 from ...knowledge.errors import UsageError
 from .. import logs
@@ -48,6 +48,7 @@ def serve(
         app,
         log_config=None,
         access_log=False,
+        lifespan="off",  # the server enters it, so that its errors arrive here
         server_header=False,
         h11_max_incomplete_event_size=HEADER_BYTES,
         timeout_keep_alive=KEEP_ALIVE_S,
@@ -56,7 +57,7 @@ def serve(
     bound = listening.getsockname()
     shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
     ready = (lambda: on_ready(f"http://{shown}:{bound[1]}")) if on_ready else None
-    server = _Server(config, app.state.closing, ready)
+    server = _Server(config, app, ready)
     with listening:
         server.run(sockets=[listening])
 
@@ -64,18 +65,24 @@ def serve(
 class _Server(uvicorn.Server):
     """Ends open event streams before it waits for requests, and returns after a signal instead of raising it anew."""
 
-    def __init__(self, config: uvicorn.Config, closing: asyncio.Event, on_ready: Callable[[], None] | None) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, on_ready: Callable[[], None] | None) -> None:
         super().__init__(config)
-        self._closing = closing
+        self._app = app
+        self._opened = contextlib.AsyncExitStack()
         self._on_ready = on_ready
 
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        async with self._opened:
+            await super().serve(sockets)
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._opened.enter_async_context(self._app.router.lifespan_context(self._app))
         await super().startup(sockets)
         if self._on_ready and not self.should_exit:
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._closing.set()
+        self._app.state.closing.set()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
@@ -101,6 +108,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()  # taken from now on, though answered only once the service is open
     except (OSError, OverflowError) as error:
         listening.close()
         raise UsageError(f"cannot listen on {host}, port {port}: {error}", remedy="Choose another --port.") from error
