@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import structlog
 from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import logs
@@ -43,6 +44,8 @@ class Edge:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self._app(scope, receive, answer)
+            except ClientDisconnect:
+                _log.info("client went away")
             except Exception as error:
                 _log.error("fault", error=type(error).__name__, exc_info=error)
                 if not answer.status:
@@ -108,9 +111,8 @@ class Guard:
     def _foreign(self, headers: Headers) -> problems.Problem | None:
         if not self._loopback_only:
             return None
-        host = urlsplit(f"//{headers.get('host', '')}").hostname
         origin = headers.get("origin")
-        if host in LOOPBACK and (origin is None or urlsplit(origin).hostname in LOOPBACK):
+        if _is_loopback(f"//{headers.get('host', '')}") and (origin is None or _is_loopback(origin)):
             return None
         return problems.of_status(403, "only programs of this machine may ask", "Start the service with a token.")
 
@@ -142,6 +144,13 @@ class BodyLimit:
             return message
 
         await self._app(scope, counted, send)
+
+
+def _is_loopback(url: str) -> bool:
+    try:
+        return urlsplit(url).hostname in LOOPBACK
+    except ValueError:
+        return False
 
 
 def _too_long(limit: int) -> str:

@@ -21,6 +21,7 @@ DESCRIPTION = (
     "answer what is asked; the diagnosis names what it rests on and what would change it. Whatever fails is "
     "application/problem+json. Writes take If-Match with the revision of the session."
 )
+TOKEN = "The LATECOMER_TOKEN of the service, where it was started with one; /livez and /readyz need none"
 NAMED = (Problem, Pasted)
 """Models that responses and bodies name by reference alone."""
 
@@ -40,6 +41,8 @@ def document(app: FastAPI) -> dict[str, Any]:
         for model in NAMED:
             described = model.model_json_schema(ref_template="#/components/schemas/{model}")
             known |= described.pop("$defs", {}) | {model.__name__: described}
+        schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer", "description": TOKEN}}
+        schema["security"] = [{}, {"token": []}]
         app.openapi_schema = schema
     return app.openapi_schema
 

@@ -34,8 +34,9 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[tuple[Sequ
 
     HTTPException 413 or 422 for what cannot be taken.
     """
-    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="latecomer-upload-"))
-    upload = _Upload(folder, _boundary(request), limits)
+    boundary = _boundary(request)
+    folder = Path(tempfile.mkdtemp(prefix="latecomer-upload-"))
+    upload = _Upload(folder, boundary, limits)
     try:
         async for chunk in request.stream():
             await asyncio.to_thread(upload.feed, chunk)
@@ -157,7 +158,7 @@ class _Upload:
         """A path of this name; in a numbered folder where the name came before, as in rank0/trace.json."""
         path = self._folder / name
         if path.exists():
-            path = self._folder / str(len(self._files)) / name
+            path = self._folder / f"~{len(self._files)}" / name  # no upload is called so
             path.parent.mkdir()
         return path
 

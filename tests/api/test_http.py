@@ -182,6 +182,8 @@ def test_token(path: str, token: str, status: int) -> None:
         ({"Origin": "https://elsewhere.example"}, 403),
         ({"Origin": "null"}, 403),
         ({"Host": "elsewhere.example"}, 403),
+        ({"Host": "[::1"}, 403),
+        ({"Origin": "http://[x"}, 403),
     ],
 )
 def test_pages_of_other_sites_may_not_ask_a_local_service(headers: dict[str, str], status: int) -> None:

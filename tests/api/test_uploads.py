@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -46,16 +47,24 @@ def uploads(monkeypatch: pytest.MonkeyPatch) -> Uploads:
     return seen
 
 
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where folders of uploads are made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
 def test_files_come_whole_in_order_and_leave_nothing(uploads: Uploads) -> None:
     service, content = FakeService(), bytes(range(256)) * 1000
-    got = uploaded(service, files=parts(("rank0/t.json", content), ("rank1/t.json", b"\r\n--x\r\n"), ("empty", b"")))
+    sent = parts(("rank0/t.json", content), ("rank1/t.json", b"\r\n--x\r\n"), ("2", b""), ("2", b"two"))
+    got = uploaded(service, files=sent)
     assert (got.status_code, service.tables, got.json()["said"][0]["text"]) == (
         200,
         [b"tables"],
-        "t.json, t.json, empty",
+        "t.json, t.json, 2, 2",
     )
     ((folder, files),) = uploads
-    assert files == [("t.json", content), ("t.json", b"\r\n--x\r\n"), ("empty", b"")] and not folder.exists()
+    assert files == [("t.json", content), ("t.json", b"\r\n--x\r\n"), ("2", b""), ("2", b"two")] and not folder.exists()
 
 
 def test_tables_name_files_as_they_were_uploaded() -> None:
@@ -124,11 +133,12 @@ HEAD = b'--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n'
         (f"multipart/form-data; boundary={'b' * 300}", b"", 422),
     ],
 )
-def test_bodies_that_are_no_upload(uploads: Uploads, kind: str, body: bytes, status: int) -> None:
+def test_bodies_that_are_no_upload(uploads: Uploads, folders: Path, kind: str, body: bytes, status: int) -> None:
     got = uploaded(FakeService(), content=body, headers={"Content-Type": kind})
     assert got.status_code == status, got.text
     if status != 200:
         problem(got, status)
+    assert not list(folders.iterdir())
 
 
 def test_an_upload_to_no_session_is_not_stored() -> None:
