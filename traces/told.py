@@ -108,6 +108,7 @@ def known_ranks(parts: Sequence[Tables | Words], world_size: int | None = None) 
             named.update(i.rank for i in part.ranks)
             world_size = world_size or max((i.world_size or 0 for i in part.ranks), default=0) or None
             continue
+        others |= any(s.relative for s in part.statements)
         for who in (*(s.who for s in part.statements), *part.sources):
             others |= who == "others"
             named.update(r for r in expand(who) if r < MOST_TOLD)
