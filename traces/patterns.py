@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 
 NEAR = 2
 """How many words before a word a negation may stand."""
 TYPO_LENGTH = 7
 """Shortest word in which one wrong letter is forgiven."""
+_OPINIONS = frozenset(("think", "believe", "suspect"))
 _MOST_BOOKS = 64
 _LONGEST_BEGINNING = 16
 _WORD = re.compile(r"[a-z0-9µ%]+(?:[-/'.+][a-z0-9%]+)*|[,;:()]|--|–")
@@ -35,7 +37,7 @@ Term = tuple[bool, tuple[Phrase, ...]]
 class Words:
     """The words of a sentence, indexed once for many patterns."""
 
-    __slots__ = ("_at", "_broken", "_first", "_known", "start", "words")
+    __slots__ = ("_at", "_broken", "_doubt", "_first", "_known", "start", "words")
 
     def __init__(self, text: str) -> None:
         words: list[str] = []
@@ -52,6 +54,9 @@ class Words:
         for at, word in enumerate(words):
             self._at.setdefault(stem(word), []).append(at)
             self._first.setdefault(word[:1], []).append(at)
+        pairs = enumerate(pairwise(words))
+        doubts = (at for at, (a, b) in pairs if a == "doubt" or (a in _NEGATIONS and b in _OPINIONS))
+        self._doubt = next(doubts, len(words))
         self._known: dict[str, tuple[int, ...]] = {}
 
     def __len__(self) -> int:
@@ -65,7 +70,9 @@ class Words:
         return found
 
     def denied(self, at: int) -> bool:
-        """Whether a negation stands shortly before this word, in the same part of the sentence."""
+        """Whether a negation stands shortly before this word in the same part of the sentence, or a doubt anywhere."""
+        if at > self._doubt:
+            return True
         for before in range(at - 1, max(-1, at - NEAR - 1), -1):
             if before + 1 in self._broken:
                 return False

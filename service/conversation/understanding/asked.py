@@ -13,6 +13,7 @@ _SUPPOSITION = re.compile(
     r"|imagine(?: that)?|how would it look if|^(?:and |but |so )?if)\b[\s,:]*",
     re.I,
 )
+_ASKING = re.compile(r"\s*(?:so |and |but )?(?:is|are|should|shall|could|would|can|does|do|why|what)\b", re.I)
 _RANK = re.compile(r"\b(?:rank|gpu|worker)\s*#?\s*(\d{1,6})|\br(\d{1,5})\b", re.I)
 _NUMBER = re.compile(r"\b([a-z]{0,3}\d{1,6}|[a-z-]+\.[a-z-]+)\b", re.I)
 _MEANING = re.compile(
@@ -60,7 +61,8 @@ def _place(term: str, words: Words) -> int | None:
 
 def _subject(entry: AskedEntry, sentence: str, words: Words, context: Context) -> str:
     if entry.subject == "cause":
-        return cause_named(words, context)
+        asking = next((part for part in sentence.split(",")[1:] if _ASKING.match(part)), "")
+        return (cause_named(Words(asking), context) if asking else "") or cause_named(words, context)
     if entry.subject == "rank":
         match = _RANK.search(sentence)
         return f"rank:{match[1] or match[2]}" if match else ""

@@ -71,6 +71,7 @@ _OTHER_WAIT = re.compile(
 )
 _NO_MEASURE = "no measure with the number: say arrival, input wait, forward, backward, compute, host or transfer"
 _NO_RANK = "the number names no rank: for example rank 2 140 ms, others 20 ms"
+_WHOSE = "it is open whose value is whose: for example rank 2 140 ms, others 20 ms"
 _TWICE = "two values for one rank and measure: say which is whose, for example rank 2 140 ms, others 20 ms"
 _RATIO = "a ratio has no milliseconds: say both times, for example rank 2 compute 320 ms, others 160 ms"
 
@@ -89,6 +90,8 @@ def measures(sentence: str, memory: Memory, context: Context) -> tuple[Measures 
     statements, sources, unused = _statements(sentence, memory, context)
     if len({(s.who, s.column, s.step) for s in statements}) < len(set(statements)):
         return (Unread(sentence, _TWICE),)
+    if unused and re.search(r"\b(?:vs|versus|against)\b", sentence, re.I):
+        return (Unread(sentence, _WHOSE),)
     if statements or sources:
         labels = {_who(who): label for who, label in sources}
         found = Measures(tuple(statements), sentence, labels, job.ranks, job.steps)

@@ -198,7 +198,11 @@ def _take_value(part: Sequence[Token], at: int, context: _Context) -> int:
     for ahead in range(at + 1, len(part)):
         word = part[ahead]
         if word.kind == "who" and _trailing(part, ahead):
-            who, used = word.who, ahead
+            if ahead - 1 == used > at and isinstance(who, tuple) and isinstance(word.who, tuple):
+                who = (*who, *word.who)
+            else:
+                who = word.who
+            used = ahead
             if context.who is None:
                 context.who = word.who
         elif word.kind == "column" and word.column and _follows(word, column, token):
