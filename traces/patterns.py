@@ -90,6 +90,12 @@ class Words:
         return tuple(at for at in self._first.get(term[:1], ()) if at in found or one_typo(term, self.words[at]))
 
 
+@lru_cache(maxsize=1024)
+def words_of(text: str) -> Words:
+    """The words of a sentence, made once for short texts that come again."""
+    return Words(text)
+
+
 class Book:
     """Many patterns under keys, looked up by the words of a sentence: only those are tried of which a word stands
     there. `fits` gives the keys in the order in which they were given."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ..knowledge.model import Symptom
-from .patterns import Words, book_of, one_typo
+from .patterns import Words, book_of, one_typo, words_of
 
 __all__ = ["UNKNOWN", "Seen", "find_symptoms", "one_typo", "ranks_named"]
 
@@ -39,7 +39,7 @@ def find_symptoms(text: str, symptoms: Mapping[str, Symptom]) -> tuple[Seen, ...
     book = book_of(symptoms, "said", lambda: [(name, symptom.said) for name, symptom in symptoms.items()])
     logs = [(name, pattern) for name, symptom in symptoms.items() for pattern in symptom.log]
     for line, sentence in _sentences(text):
-        words = Words(sentence)
+        words = words_of(sentence) if len(sentence) < 400 else Words(sentence)
         shown = {name: ranks_named(sentence) for name in book.fits(words)} if len(words) <= MOST_WORDS else {}
         printed: set[str] = set()
         for name, pattern in logs:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ....traces.patterns import Words
+from ....traces.patterns import Words, says, words_of
 from ..acts import Act, Answered, Asked, Context, Measures, Pasted, Told, Unknown, Unread
 from .answers import reply
 from .asked import asked
@@ -66,7 +66,7 @@ def _piece(piece: Piece, memory: Memory, context: Context, before: list[Act]) ->
 def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) -> list[Act]:
     if len(text) > LONGEST_SENTENCE:
         return [Unread(_quote(text), "a line this long is no sentence; a table has a row a rank")]
-    words = Words(text)
+    words = words_of(text)
     if (side := trusted(words, context)) is not None:
         return [side]
     if (changed := correction(text, words, context)) is not None:
@@ -101,19 +101,19 @@ def _told(
 
 def _replies(text: str, context: Context) -> Iterator[Act]:
     """Answer of the open question: by the sentence as a whole, else by its first clause; the rest is read as well."""
-    whole = reply(text, Words(text), context)
+    whole = reply(text, words_of(text), context)
     clauses = [clause for clause in _CLAUSE.split(text) if clause.strip()]
     if whole is not None and not (len(clauses) > 1 and isinstance(whole, (Unknown, Unread))):
         yield whole
         yield from _beside(text, context)
         return
     for at, clause in enumerate(clauses):
-        found = reply(clause, Words(clause), context)
+        found = reply(clause, words_of(clause), context)
         if found is None:
             continue
         yield found
         for other in (*clauses[:at], *clauses[at + 1 :]):
-            if not isinstance(reply(other, Words(other), context), Unknown):
+            if not isinstance(reply(other, words_of(other), context), Unknown):
                 yield from _beside(other, context)
         return
     if whole is not None:
@@ -122,15 +122,13 @@ def _replies(text: str, context: Context) -> Iterator[Act]:
 
 def _beside(text: str, context: Context) -> Iterator[Act]:
     """What an answer tells besides."""
-    found = told(text, Words(text), context)
+    found = told(text, words_of(text), context)
     if found is not None:
         yield found
 
 
 def _unknown(text: str) -> bool:
-    from ....traces.patterns import says
-
-    return says(vocabulary().unknown, Words(text))
+    return says(vocabulary().unknown, words_of(text))
 
 
 def _says_nothing(words: Words) -> bool:

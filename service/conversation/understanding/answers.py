@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ....knowledge.model import Answer
-from ....traces.patterns import Words, match, one_typo, says, stem
+from ....traces.patterns import Words, match, one_typo, says, stem, words_of
 from ..acts import Answered, Context, OpenQuestion, Skipped, Unknown, Unread
 from .vocabulary import vocabulary
 
@@ -81,7 +81,7 @@ def _in_words(clause: str, words: Words, question: OpenQuestion, context: Contex
         return Answered(question.id, question.scope, said[0].id, clause)
     polar = _polarity(words)
     if polar and (rest := _REPLY.sub("", clause, count=1)) != clause:
-        words = Words(rest)
+        words = words_of(rest)
     scored = _scores(words, answers, question, known.text if known else "")
     best = [answer for score, answer in scored if score >= _ENOUGH and score == scored[0][0]]
     if len(best) == 1:
@@ -108,7 +108,7 @@ def _yes_or_no(
     content = [
         w
         for w in words.words
-        if w not in vocabulary().silent and not _consists_of(Words(w), vocabulary().yes + vocabulary().no)
+        if w not in vocabulary().silent and not _consists_of(words_of(w), vocabulary().yes + vocabulary().no)
     ]
     if len(content) > 2:
         return None
@@ -120,9 +120,9 @@ def _yes_or_no(
 
 def _scores(words: Words, answers: Sequence[Answer], question: OpenQuestion, text: str) -> list[tuple[float, Answer]]:
     """Answers by how well the clause fits, best first; empty where most of the clause is about something else."""
-    own = {answer.id: set(Words(answer.text).words) - vocabulary().silent for answer in answers}
-    shown = {name: set(Words(shown).words) - vocabulary().silent for name, shown in question.answers}
-    about = {stem(word) for word in Words(text).words}
+    own = {answer.id: set(words_of(answer.text).words) - vocabulary().silent for answer in answers}
+    shown = {name: set(words_of(shown).words) - vocabulary().silent for name, shown in question.answers}
+    about = {stem(word) for word in words_of(text).words}
     scored: list[tuple[float, Answer]] = []
     content = {at for at, word in enumerate(words.words) if word not in vocabulary().silent and not word.isdigit()}
     explained = {at for at in content if stem(words.words[at]) in about}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ....traces.patterns import Words, says
+from ....traces.patterns import Words, says, words_of
 from ..acts import Asked, Context
 from .vocabulary import AskedEntry, asked_book, vocabulary
 
@@ -62,7 +62,7 @@ def _place(term: str, words: Words) -> int | None:
 def _subject(entry: AskedEntry, sentence: str, words: Words, context: Context) -> str:
     if entry.subject == "cause":
         asking = next((part for part in sentence.split(",")[1:] if _ASKING.match(part)), "")
-        return (cause_named(Words(asking), context) if asking else "") or cause_named(words, context)
+        return (cause_named(words_of(asking), context) if asking else "") or cause_named(words, context)
     if entry.subject == "rank":
         match = _RANK.search(sentence)
         return f"rank:{match[1] or match[2]}" if match else ""
