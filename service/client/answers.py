@@ -89,8 +89,8 @@ def told(event: ServerEvent) -> Told | None:
 class Watch:
     """Where a watcher is in a log, across connections that break."""
 
-    MOST_TRIES = 6
-    """Connections in a row that bring nothing, before it gives up."""
+    MOST_TRIES = 15
+    """Connections in a row that bring nothing, about a minute, before it gives up."""
 
     def __init__(self, after: int) -> None:
         self.after = after

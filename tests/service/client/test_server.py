@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from latecomer.knowledge.errors import ConflictError, InputError, NotFoundError, UnreachableError, UsageError
 from latecomer.service.api.serve import serve
@@ -156,3 +157,20 @@ def test_every_method_against_the_service(tmp_path: Path) -> None:
                 await client.session(session)
 
     asyncio.run(run())
+
+
+def test_a_stream_ends_when_its_client_goes(tmp_path: Path) -> None:
+    with server(tmp_path) as (url, _), Client(url) as client, httpx.Client(base_url=url) as raw:
+
+        def streams() -> float:
+            lines = raw.get("/metrics").text.splitlines()
+            return next(float(line.split()[1]) for line in lines if line.startswith("latecomer_open_streams"))
+
+        events = client.watch(client.create_session().id)
+        assert next(events).seq == 1 and streams() == 1
+        events.close()  # pyright: ignore[reportAttributeAccessIssue]
+        for _ in range(100):
+            if not streams():
+                break
+            time.sleep(0.1)
+        assert streams() == 0
