@@ -42,7 +42,8 @@ def _source(
     fact: Fact, files: Mapping[int, tuple[str, ...]], scopes: Mapping[str, str], span: str, tables: Tables
 ) -> Source:
     ranks = _ranks(fact, scopes)
-    names = sorted({n for r in ranks for n in files.get(r, ())}) or list(tables.sources)
+    found = sorted({n for r in ranks for n in files.get(r, ())}) or list(tables.sources)
+    names = list(dict.fromkeys(part for n in found for part in (n.split(", ") if n.startswith("turn ") else (n,))))
     if not names:
         return Source("given facts", span)
     shown = ", ".join(names) if len(names) <= NAMED_FILES else f"{names[0]} and {len(names) - 1} more files"

@@ -73,7 +73,8 @@ def _new_reasons(before: Reasoned, after: Reasoned) -> list[str]:
     """New findings behind the conclusion, after what is new about who is late."""
     seen = {f.text for f in before.inference.findings}
     found = [stopped(text) for text in _reasons(after) if text not in seen][:MOST_REASONS]
-    strict = [n.finding.text for n in after.judgement.limits if n.at_most is not None]
+    here = {"job", *(s.scope for s in after.judgement.scopes)}
+    strict = [n.finding.text for n in after.judgement.limits if n.at_most is not None and n.scope in here]
     return found + [stopped(text) for text in strict if text not in seen and stopped(text) not in found][:1]
 
 
