@@ -16,7 +16,6 @@ from latecomer.service.diagnosis.schemas import Diagnosis, QuestionDocument
 from latecomer.service.diagnosis.service import diagnose
 from latecomer.traces.merge import merge
 from latecomer.traces.patterns import Words, says
-from latecomer.traces.patterns import Words, says
 from latecomer.traces.readers.registry import read_file
 from latecomer.traces.symptoms import find_symptoms
 from latecomer.traces.tables import Tables
