@@ -12,7 +12,7 @@ from ..diagnosis.schemas import Diagnosis, QuestionDocument
 from ..sessions.schemas import Said, State
 from .acts import Asked
 from .answers import Asking, answer, mitigation_in_words, plan_in_words
-from .apply import Applied
+from .applied import Applied
 from .context import context_of
 from .events import AnyEvent, ContradictionFound, QuestionAsked, QuestionClosed
 from .mind import Mind, View
@@ -55,40 +55,49 @@ def disagreements(state: SessionState, view: View) -> Spoken:
     return Spoken(tuple(events), tuple(said))
 
 
-def go_on(
-    state: SessionState, view: View, mind: Mind, done: Applied, *, waiting: bool
-) -> tuple[QuestionDocument | None, list[AnyEvent], list[Said], State]:
+@dataclass(frozen=True, slots=True)
+class GoneOn:
+    """How a turn ends: the open question, the events of it, the words, and where the session stands."""
+
+    question: QuestionDocument | None
+    events: tuple[AnyEvent, ...]
+    said: tuple[Said, ...]
+    state: State
+
+
+def go_on(state: SessionState, view: View, mind: Mind, done: Applied, *, waiting: bool) -> GoneOn:
     """Answers to free questions, then the next question or the conclusion. `waiting`: a contradiction was just
     asked about, which comes first."""
-    said: list[Said] = []
     worth = mind.questions(view, _closed(state))
-    open_now = _open(state, worth)
-    for asked in done.back:
-        text = _back(asked, state, view, mind, done, open_now)
-        said.append(Said(kind="answer", text=text, ref=asked.topic))
+    open_now = _open(state, view, mind, worth)
+    said = [_answered(asked, state, view, mind, done, open_now) for asked in done.back]
     if waiting or state.contested is not None:
-        return None, [], said, "asking"
+        return GoneOn(None, (), tuple(said), "asking")
     if open_now is not None:
         if done.back or done.changed:
-            said.append(Said(kind="question", text=f"Still open: {open_now.candidate.text}", ref=open_now.candidate.id))
-        return question_document(open_now, view.now.judgement, mind.knowledge), [], said, "asking"
-    events: list[AnyEvent] = []
-    if state.question is not None:
-        events.append(QuestionClosed(question=state.question.id, scope=state.question.scope, how="settled"))
+            text = f"Still open: {open_now.candidate.text}"
+            said.append(Said(kind="question", text=text, ref=open_now.candidate.id))
+        return GoneOn(question_document(open_now, view.now.judgement, mind.knowledge), (), tuple(said), "asking")
     tired = state.not_known >= PATIENCE and not _settled(view)
-    chosen = worth[0] if worth else _apart(state, view, mind)
+    chosen = worth[0] if worth else _apart(view, mind, state.asked)
     if chosen is not None and not (tired and done.closed):
-        events.append(asking(chosen))
         said.append(Said(kind="question", text=question_in_words(chosen, view, mind), ref=chosen.candidate.id))
-        return question_document(chosen, view.now.judgement, mind.knowledge), events, said, "asking"
+        document = question_document(chosen, view.now.judgement, mind.knowledge)
+        return GoneOn(document, (*_settled_question(state), asking(chosen)), tuple(said), "asking")
     if done.weighs or done.closed:
-        said += conclusion(view, mind)
-        said += _also(worth) if tired else []
+        said += [*conclusion(view, mind), *(_also(worth) if tired else ())]
     elif not said and not done.said:
-        said.append(
-            Said(kind="note", text="Nothing is open. /show has the diagnosis; whatever else you know may change it.")
-        )
-    return None, events, said, "concluded" if _settled(view) else "inconclusive"
+        text = "Nothing is open. /show has the diagnosis; whatever else you know may change it."
+        said.append(Said(kind="note", text=text))
+    stands: State = "concluded" if _settled(view) else "inconclusive"
+    return GoneOn(None, _settled_question(state), tuple(said), stands)
+
+
+def _settled_question(state: SessionState) -> tuple[AnyEvent, ...]:
+    """The evidence has answered the open question."""
+    if state.question is None:
+        return ()
+    return (QuestionClosed(question=state.question.id, scope=state.question.scope, how="settled"),)
 
 
 def _also(worth: Sequence[Assessment]) -> list[Said]:
@@ -107,11 +116,14 @@ def _closed(state: SessionState) -> frozenset[tuple[str, str]]:
     return state.asked - here
 
 
-def _open(state: SessionState, worth: Sequence[Assessment]) -> Assessment | None:
+def _open(state: SessionState, view: View, mind: Mind, worth: Sequence[Assessment]) -> Assessment | None:
+    """The question asked before, where an answer to it still counts."""
     if state.question is None:
         return None
     key = (state.question.id, state.question.scope)
-    return next((a for a in worth if (a.candidate.id, a.candidate.scope) == key), None)
+    found = next((a for a in worth if (a.candidate.id, a.candidate.scope) == key), None)
+    apart = _apart(view, mind, _closed(state)) if found is None else None
+    return found or (apart if apart is not None and apart.candidate.id == key[0] else None)
 
 
 def _settled(view: View) -> bool:
@@ -137,17 +149,19 @@ def question_in_words(chosen: Assessment, view: View, mind: Mind) -> str:
     return "\n".join(lines)
 
 
-def _apart(state: SessionState, view: View, mind: Mind) -> Assessment | None:
+def _apart(view: View, mind: Mind, asked: frozenset[tuple[str, str]]) -> Assessment | None:
     """A question whose answer changes what may be done and not the verdict: asked last, once something is named."""
-    if view.now.judgement.verdict not in NAMED:
-        return None
-    return mind.apart(view, state.asked)
+    return mind.apart(view, asked) if view.now.judgement.verdict in NAMED else None
 
 
-def _back(asked: Asked, state: SessionState, view: View, mind: Mind, done: Applied, open_now: Assessment | None) -> str:
+def _answered(
+    asked: Asked, state: SessionState, view: View, mind: Mind, done: Applied, open_now: Assessment | None
+) -> Said:
     if asked.topic == "what_if":
-        return what_if(asked.subject, context_of(state, view, mind), state, done.recordings, mind, view)
-    return answer(asked, Asking(mind, state, view, open_now)) or "I have no answer to that."
+        text = what_if(asked.subject, context_of(state, view, mind), state, done.recordings, mind, view)
+    else:
+        text = answer(asked, Asking(mind, state, view, open_now)) or "I have no answer to that."
+    return Said(kind="answer", text=text, ref=asked.topic)
 
 
 # ---- the conclusion --------------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ from ...traces.readers.table.columns import understand as understand_column
 from ...traces.told import Statement
 from ..diagnosis.documents import becomes
 from .acts import Answered, Context, Measures, Told
-from .apply import answer_facts, answer_in_words
 from .events import EvidenceAttached, as_numbers, stated
 from .evidence import Recordings
 from .mind import Mind, View
 from .state import SessionState, fold
+from .stating import answer_facts, answer_in_words
 from .understanding import understand
 from .words import becomes_in_words, percent, statements_in_words
 

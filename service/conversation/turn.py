@@ -79,18 +79,18 @@ def take(
     told, fired = changes(before if state.diagnosis else None, after, mind.knowledge, attached=done.weighs)
     changed = state.diagnosis is None or state.diagnosis.id != after.identity.id
     said += told if changed else []
-    question, asked, spoken, status = dialogue.go_on(state_now, after, mind, done, waiting=bool(disagree.events))
-    events += asked
-    if any(s.kind == "diagnosis" for s in spoken):
+    end = dialogue.go_on(state_now, after, mind, done, waiting=bool(disagree.events))
+    events += end.events
+    if any(s.kind == "diagnosis" for s in end.said):
         said = [s for s in said if s.kind != "diagnosis"]
-    said += spoken
+    said += end.said
     if changed:
         events.append(emitted(state.diagnosis, after, fired, mind.knowledge))
     said = said or [Said(kind="note", text="Noted.")]
-    events.append(Replied(said=[[s.kind, s.text, s.ref] for s in said], state=status))
+    events.append(Replied(said=[[s.kind, s.text, s.ref] for s in said], state=end.state))
     new_facts = tuple(fact_document(f) for f in after.evidence.facts if str(f.source).startswith(f"turn {turn}"))
     final = fold([(turn, e) for e in events], state)
-    return Outcome(tuple(events), final, tuple(said), new_facts, question, status, after, recordings)
+    return Outcome(tuple(events), final, tuple(said), new_facts, end.question, end.state, after, recordings)
 
 
 def emitted(previous: DiagnosisEmitted | None, view: View, fired: str | None, knowledge: Knowledge) -> DiagnosisEmitted:

@@ -1,0 +1,59 @@
+"""Events and words of a turn while its acts are applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..sessions.schemas import Said
+from .acts import Asked
+from .events import AnyEvent, EvidenceAttached, EvidenceWithdrawn, SideTrusted
+from .evidence import Recordings
+from .state import SessionState, fold
+
+BACKGROUND = ("told", "claim")
+"""Kinds of fact that no rule weighs."""
+
+
+@dataclass(slots=True)
+class Applied:
+    """Events and words so far, and the state they lead to. `back`: free questions to answer on the new evidence."""
+
+    state: SessionState
+    recordings: Recordings
+    turn: int
+    events: list[AnyEvent] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
+    back: list[Asked] = field(default_factory=list)
+    closed: bool = False
+    unread: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether the evidence did."""
+        return any(isinstance(e, EvidenceAttached | EvidenceWithdrawn | SideTrusted) for e in self.events)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether anything came or went that rules may weigh: more than background and beliefs."""
+        return any(_weighs(e) for e in self.events)
+
+    def add(self, *events: AnyEvent) -> None:
+        """Events, and the state after them."""
+        self.events += events
+        self.state = fold([(self.turn, e) for e in events], self.state)
+
+    def say(self, kind: str, text: str, ref: str = "") -> None:
+        """One thing said."""
+        self.said.append(Said.model_validate({"kind": kind, "text": text, "ref": ref}))
+
+    @property
+    def next_id(self) -> str:
+        """Id of the next piece of evidence."""
+        return f"e{len(self.state.evidence) + 1}"
+
+
+def _weighs(event: AnyEvent) -> bool:
+    if not isinstance(event, EvidenceAttached):
+        return isinstance(event, EvidenceWithdrawn | SideTrusted)
+    told = bool(event.facts) and all(f.kind in BACKGROUND for f in event.facts)
+    return not told and bool(event.numbers or event.facts or event.sources or event.form in ("text", "tables"))
