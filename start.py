@@ -1,6 +1,6 @@
 """Sets the project up and runs it, with nothing but Python 3.11 or 3.12 and a C compiler.
 
-    python3 start.py                    set up, then diagnose the bundled example
+    python3 start.py                    set up, diagnose the bundled example, then chat about it (in a terminal)
     python3 start.py test [ARGS...]     set up, then run the tests (arguments go to pytest)
     python3 start.py run ARGS...        set up, then run `latecomer ARGS...`
     python3 start.py setup              set up only
@@ -25,6 +25,7 @@ VENV = Path(os.environ.get("LATECOMER_VENV", HERE / ".venv")).absolute()
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "latecomer.stamp"
 LINKS = HERE / "build" / "links" / "latecomer"
+EXAMPLE = HERE / "service" / "example" / "job"
 FOLDERS = ("knowledge", "traces", "rules", "service", "cli")
 SUPPORTED = ((3, 11), (3, 12))
 
@@ -45,8 +46,13 @@ def main(args: list[str]) -> int:
         return 0
     if command == "test":
         return run(str(PYTHON), "-m", "pytest", *rest)
-    arguments = rest if command == "run" else ["diagnose", "--example"]
-    return run(str(VENV / "bin" / "latecomer"), *arguments, folder=None)
+    latecomer = str(VENV / "bin" / "latecomer")
+    if command == "run":
+        return run(latecomer, *rest, folder=None)
+    status = run(latecomer, "diagnose", "--example", folder=None)
+    if status != 0 or not sys.stdin.isatty():
+        return status
+    return run(latecomer, "chat", "--title", "the bundled example", str(EXAMPLE), folder=None)
 
 
 def supported_python() -> Path | str:
