@@ -129,7 +129,7 @@ def chat(
     no_color: NoColor = False,
     debug: Debug = False,
 ) -> None:
-    """Talk a slow or hung job through: say what is known, be asked what decides."""
+    """Talk a slow or hung job through, question by question."""
     from .commands.chat import Options, run
 
     options = Options(paths or [], title, answers, session, server, database, output, no_color)
