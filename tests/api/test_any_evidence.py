@@ -18,7 +18,7 @@ from latecomer.service.api.app import create_app
 
 from .fake import TABLE
 
-EXAMPLES = 2 * int(os.environ.get("LATECOMER_API_EXAMPLES", "6"))
+EXAMPLES = 2 * int(os.environ.get("LATECOMER_API_EXAMPLES", "4"))
 KINDS = {name: kind for name, kind in load().facts.items() if not kind.derived and kind.pass_ == 1}
 SCOPES = st.sampled_from(["rank:2", "rank:0", "set:0,1", "common", "rotating", "hang", "rank:99", "rank:x", ""])
 NUMBERS = st.sampled_from([0.0, -1.0, 0.5, 1.0, 2.0, 140.0, 1e-12, 1e9, -1e15])

@@ -29,7 +29,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 RULE = load_book(knowledge=load()).rules[0].id
-EXAMPLES = int(os.environ.get("LATECOMER_API_EXAMPLES", "6"))
+EXAMPLES = int(os.environ.get("LATECOMER_API_EXAMPLES", "4"))
 FOLDER = tempfile.TemporaryDirectory(prefix="latecomer-test-")
 SCHEMA = schemathesis.openapi.from_asgi(
     "/openapi.json", create_app(database_url=f"sqlite+aiosqlite:///{FOLDER.name}/sessions.db")
