@@ -107,10 +107,10 @@ TOLD = {
 
 def _what(scope: Fact, facts: Sequence[Fact]) -> str:
     if scope["pattern"] == "told":
-        which = "one of the ranks" if scope["ranks"] == "unknown" else f"rank {scope['ranks']}"
-        return TOLD.get(
-            str(scope["kind"]), "some of the ranks are slow" if scope["kind"] == "set" else f"{which} is late"
-        )
+        kind, ranks = str(scope["kind"]), str(scope["ranks"])
+        some = "one rank stands out" if kind == "rank" else "some of the ranks stand out"
+        named = f"rank {ranks} stands out" if kind == "rank" else f"ranks {ranks} stand out"
+        return TOLD.get(kind, some if ranks == "unknown" else named)
     ms = float(scope["lateness_ms"])
     when = PATTERNS[str(scope["pattern"])].format(late=scope["late_steps"], all=scope["steps"])
     match scope["kind"]:
