@@ -27,6 +27,12 @@ MOST_SENTENCES = 400
 MOST_UNREAD = 3
 LONGEST_QUOTE = 200
 _CLAUSE = re.compile(r"\s*(?:,(?!\d{3}\b)|;|\s[-–]+\s|\bbut\b)\s*")
+_INTERROGATIVES = frozenset(
+    [
+        *("is", "isnt", "are", "arent", "was", "could", "can", "should", "would", "will", "does", "do", "did", "might"),
+        *("what", "whats", "why", "how", "who", "whos", "which", "whose", "where", "when", "shall", "may", "explain"),
+    ]
+)
 _NO_HEADER = "rows of numbers without names: a first line such as  rank  input  compute  arrival  says what they are"
 _NO_SYMPTOM = "no line of this log says what the product knows; the first error of every rank says most"
 
@@ -73,20 +79,22 @@ def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) ->
         return [changed]
     question = asked(text, words, context)
     supposed = question is not None and (text.endswith("?") or question.topic == "what_if")
-    if not supposed and (found := measures(text, memory, context)):
-        measured = any(isinstance(act, Measures) for act in found)
-        return [*found, *(_told(text, words, context, measured=True) if measured else ())]
+    numbers = () if supposed else measures(text, memory, context)
+    if any(isinstance(act, Measures) for act in numbers):
+        return [*numbers, *_told(text, words, context, measured=True)]
     open_question = context.question is not None and not any(isinstance(a, (Answered, Unknown)) for a in before)
     if open_question and not (question and text.endswith("?")) and (replies := list(_replies(text, context))):
         return replies
     if question is not None:
-        return [*(_told(text, words, context, question=True) if question.topic != "what_if" else ()), question]
+        asking = text.endswith("?") or words.words[words.start] in _INTERROGATIVES
+        acts = list(_told(text, words, context, question=asking)) if question.topic != "what_if" else []
+        return [*acts, question] if asking or not acts else acts
     acts = list(_told(text, words, context))
     if acts or _says_nothing(words):
         return acts
-    if context.question is None and _unknown(text):
+    if context.question is None and says(vocabulary().unknown, words):
         return []
-    return [Unread(_quote(text), trouble(text, context))]
+    return list(numbers[:1]) or [Unread(_quote(text), trouble(text, context))]
 
 
 def _told(
@@ -125,10 +133,6 @@ def _beside(text: str, context: Context) -> Iterator[Act]:
     found = told(text, words_of(text), context)
     if found is not None:
         yield found
-
-
-def _unknown(text: str) -> bool:
-    return says(vocabulary().unknown, words_of(text))
 
 
 def _says_nothing(words: Words) -> bool:

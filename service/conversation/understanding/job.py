@@ -23,7 +23,7 @@ _NODES_AFTER = re.compile(
 )
 _RANKS = re.compile(
     rf"(?<![\w.])(?P<before>(?:others?|remaining|these|those|only|first|last|of which|all the|just)\s+)?"
-    rf"(?P<all>all\s+)?(?P<count>{COUNT})\s*x?\s*(?:(?!of\b)\w+\s+)??{_PEOPLE}\b(?!\s+(?:are|is|was|were|wait|sit|hang|do|get|arrive|need|take"
+    rf"(?P<all>all\s+)?(?P<count>{COUNT})\s*x?\s*(?:(?!of\b|loader|dataloader|data\b|cpu|io\b)\w+\s+)??{_PEOPLE}\b(?!\s+(?:are|is|was|were|wait|sit|hang|do|get|arrive|need|take"
     r"|show|late|slow|slower|faulty|dead|stuck|stay|look|out|finish|read|per|that|which|reach|stop|crash|died|have|in|behind)\b)",
     re.I,
 )

@@ -29,6 +29,8 @@ _THAN_OTHERS = re.compile(
     r"(?:\s+(?:ranks|gpus))?",
     re.I,
 )
+_THINGS = re.compile(r"\b(?:node|host|epoch|stage|layer|bucket|shard|version|seed|port|line)\s*#?\d+\b", re.I)
+_STEP_TIME = re.compile(rf"\bstep(?=\s+~?{NUMBER}\s*{_UNIT})", re.I)
 _ALL_BUT = re.compile(r"\ball\s+(?:but|except(?:\s+for)?)\s+", re.I)
 _TAKEN_BACK = re.compile(rf"\W*\b(?:and\s+)?not\s+{_VALUE}(?=\W|$)", re.I)
 _RATIO_SAID = re.compile(
@@ -130,6 +132,8 @@ def _statements(
     text = _measure_first(text)
     kinds = [token.kind for token in tokens(text) if token.kind != "comma"]
     carried = _carried(text, kinds, memory, context)
+    if not {"who", "list"} & set(kinds) and not re.search(rf"\d\s*{_UNIT}", text) and _left(text) > 1:
+        return [], (), []
     if "column" not in kinds and carried is None and not re.search(r"\breads?\b", text, re.I):
         return [], (), []
     memory.prose.column = carried
@@ -157,11 +161,15 @@ def _carried(text: str, kinds: list[str], memory: Memory, context: Context) -> C
     if "column" in kinds or not {"value", "list"} & set(kinds):
         return None
     numbered = " ".join(part for part in re.split(r"[,;](?!\d)", text) if re.search(r"\d", part))
-    left = [word for word in re.findall(r"[^\W\d_]+", unspent(numbered).lower()) if word not in measure_words()]
-    if len(left) > 1 or not ({"who", "list"} & set(kinds)):
+    if _left(numbered) > 1 or not ({"who", "list"} & set(kinds)):
         return None
     measure = open_measure(context)
     return memory.prose.column or (Column(measure, "time" if measure.endswith("_ms") else "count") if measure else None)
+
+
+def _left(text: str) -> int:
+    """How many words neither a token nor the words around numbers take."""
+    return sum(word not in measure_words() for word in re.findall(r"[^\W\d_]+", unspent(text).lower()))
 
 
 def open_measure(context: Context) -> str:
@@ -175,6 +183,7 @@ def spelled_out(sentence: str, context: Context) -> str:
     text = _NEAR_RANK.sub(lambda m: f"rank{m[2]}" if one_typo("rank", m[1].lower()) else m[0], sentence)
     text = _SHORT_RANK.sub(r"rank \1", text)
     text = _TWO_RANKS.sub(r"\1s\2", text)
+    text = _STEP_TIME.sub("step time", _THINGS.sub("", text))
     text = _TAKEN_BACK.sub("", _ALL_BUT.sub("all ranks but ", _THAN_OTHERS.sub(r"\1", text)))
     text = _TIGHT_LIST.sub(lambda m: m[0].replace(",", "/"), text)
     if last := _MEASURE_LAST.match(text):

@@ -9,7 +9,7 @@ from ....knowledge.model import Knowledge
 from ....traces.patterns import Book, Words, book_of
 from ....traces.symptoms import find_symptoms, ranks_named
 from ..acts import Answered, Context, Told
-from .job import size
+from .job import Size, size
 from .measures import ratio_of_a_rank
 from .vocabulary import background_book, vocabulary
 
@@ -43,7 +43,7 @@ def told(
     for item, text in _background(sentence, words, context):
         facts.append(item)
         said.append(text)
-    job = size(sentence, context)
+    job = Size() if measured else size(sentence, context)
     if not facts and not job.ranks and not job.steps:
         return None
     return Told(tuple(dict.fromkeys(facts)), tuple(dict.fromkeys(filter(None, said))), sentence, job.ranks, job.steps)
