@@ -112,8 +112,8 @@ def _stages(tables: Tables, table: StepTable) -> list[Fact]:
     more = longest - float(np.median(rest))
     share = more / longest
     scope = told_scope(late, lateness_ms=more, loss_ms=more, loss_share=share, pattern="summary", sampling="summary")
-    contrast = {"scope": scope["scope"], "ranks": scope["ranks"], "long_ms": longest, "others_ms": longest - more}
-    return [scope, fact("stage_contrast", {**contrast, "ratio": longest / (longest - more)})]
+    contrast = {"scope": scope["scope"], "of": "job", "ranks": scope["ranks"], "ratio": longest / (longest - more)}
+    return [scope, fact("stage_contrast", {**contrast, "long_ms": longest, "others_ms": longest - more})]
 
 
 def _pairs(readings: Sequence[Reading]) -> list[Fact]:
