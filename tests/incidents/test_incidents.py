@@ -12,9 +12,16 @@ from .incident import incidents
 from .judged import judged
 from .labels import CLAIMS, QUESTIONS
 
-MISSED_VERDICTS: dict[str, str] = {}
+MISSED_VERDICTS: dict[str, str] = {
+    "C005": "two rows whose optimizer differs: work and a busy host are both possible, and nothing separates them",
+}
 """Id -> why the verdict is another."""
-MISSED_QUESTIONS: dict[str, str] = {}
+MISSED_QUESTIONS: dict[str, str] = {
+    "C004": "the input wait names the rank already; what the lateness follows and more steps decide more than the storage",
+    "C057": "the stages of the pipeline are given, and no answer about work or configuration changes the verdict",
+    "C154": "the transport line decides already, and no benchmark or topology changes the verdict",
+    "C170": "data wait, configuration and benchmark bear on more causes than the storage",
+}
 """Id -> why none of the questions that must be asked is among the first three."""
 IDS = [incident.id for incident in incidents()]
 

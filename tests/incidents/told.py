@@ -9,18 +9,19 @@ from functools import cache
 
 from latecomer.knowledge.errors import InputError
 from latecomer.knowledge.facts import Fact, Source, fact, replace_by_key
+from latecomer.rules.candidates import Candidate
+from latecomer.rules.counterfactuals import ask, reason
 from latecomer.service.conversation.understanding.text import pieces
-from latecomer.service.diagnosis.local import diagnose_tables
+from latecomer.service.diagnosis import documents
 from latecomer.service.diagnosis.reasoner import local_reasoner
-from latecomer.service.diagnosis.schemas import Diagnosis, QuestionDocument
-from latecomer.service.diagnosis.service import diagnose
+from latecomer.service.diagnosis.schemas import Diagnosis, ReadReport
+from latecomer.service.diagnosis.service import NO_EXTRAS, NOTHING_READ, diagnose
+from latecomer.traces.measure import Extras, measure
 from latecomer.traces.merge import merge
 from latecomer.traces.patterns import Words, says
 from latecomer.traces.readers.registry import read_file
 from latecomer.traces.symptoms import find_symptoms
 from latecomer.traces.tables import Tables
-
-UNKNOWN = "unknown"
 
 
 def tell(messages: Sequence[str], answers: Sequence[Fact] = ()) -> Diagnosis:
@@ -30,27 +31,41 @@ def tell(messages: Sequence[str], answers: Sequence[Fact] = ()) -> Diagnosis:
 
 def questions_asked(messages: Sequence[str], n: int = 3) -> list[str]:
     """Ids of the first questions, each answered "don't know"."""
-    asked: list[QuestionDocument] = []
+    reasoner = local_reasoner()
+    evidence = documents.canonical(_evidence(tuple(messages))[0], reasoner.knowledge)
+    now = reason(evidence, reasoner.knowledge, reasoner.infer)
+    asked: list[Candidate] = []
     while len(asked) < n:
-        questions = tell(messages, [_unknown(q) for q in asked]).next.questions
-        if not questions:
+        done = frozenset((question.id, question.scope) for question in asked)
+        found = ask(now, reasoner.knowledge, reasoner.infer, done)
+        if not found:
             break
-        asked.append(questions[0])
-    return [q.id for q in asked]
+        asked += [assessed.candidate for assessed in found]
+    return [question.id for question in asked[:n]]
 
 
 @cache
 def _told(messages: tuple[str, ...], answers: tuple[Fact, ...]) -> Diagnosis:
+    facts, report, extras = _evidence(messages)
     reasoner = local_reasoner()
-    facts: list[Fact] = []
+    stated = replace_by_key(facts, answers, reasoner.knowledge.keys)
+    return diagnose(stated, report, extras, reasoner=reasoner)
+
+
+@cache
+def _evidence(messages: tuple[str, ...]) -> tuple[list[Fact], ReadReport, Extras]:
+    """What was stated and what its tables measure."""
+    stated: list[Fact] = []
     tables: list[Tables] = []
     for turn, text in enumerate(messages, 1):
-        facts = replace_by_key(facts, facts_in(text, turn), reasoner.knowledge.keys)
+        stated = replace_by_key(stated, facts_in(text, turn), local_reasoner().knowledge.keys)
         tables += _tables(text)
-    stated = [*facts, *answers]
     if not tables:
-        return diagnose(stated, reasoner=reasoner)
-    return diagnose_tables(merge(tables), answers=stated, reasoner=reasoner)
+        return stated, NOTHING_READ, NO_EXTRAS
+    merged = merge(tables)
+    measured = measure(merged, stated)
+    facts = [*(f for f in measured.facts if f not in stated), *stated]
+    return facts, documents.read_report(merged), measured.extras
 
 
 def facts_in(text: str, turn: int = 1) -> list[Fact]:
@@ -75,7 +90,3 @@ def _tables(text: str) -> list[Tables]:
         return [read_file(read.encode(), name="message")]
     except InputError:
         return []
-
-
-def _unknown(question: QuestionDocument) -> Fact:
-    return fact("answered", {"question": question.id, "scope": question.scope}, quality="stated")
