@@ -16,6 +16,7 @@ from .talk import Talk
 
 HERE = frozenset(command.name for command in COMMANDS if command.here)
 LONGEST_PATHS = 2000
+_ROOTED = re.compile(r"(?:/|~/|\.{1,2}/)\S*[/.]\S*")
 _COMMAND = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 
 
@@ -29,13 +30,15 @@ def command_of(text: str) -> tuple[str, str] | None:
 
 
 def paths_in(text: str) -> list[str] | None:
-    """The files that a line names, if it names nothing else."""
+    """The files that a line names, if it names nothing else; a path from / or ~ need not be there."""
     if "\n" in text or len(text) > LONGEST_PATHS or not re.search(r"[/.~*]", text):
         return None
     try:
         parts = [os.path.expanduser(part) for part in shlex.split(text)]
     except ValueError:
         return None
+    if len(parts) == 1 and _ROOTED.fullmatch(text.strip()):
+        return parts
     looks = all(re.search(r"[/*]|\.[A-Za-z]", part) for part in parts)
     return parts if parts and looks and all(os.path.exists(part) for part in parts) else None
 
@@ -86,7 +89,7 @@ async def exported(name: str, talk: Talk) -> str:
     """Write the diagnosis as JSON; where it was written. Raises UsageError where the file cannot be."""
     diagnosis = await talk.diagnosis()
     path = Path(name or f"latecomer-{talk.session[:4]}-{diagnosis.revision}.json").expanduser()
-    write_file(path, diagnosis.model_dump_json(indent=2, by_alias=True) + "\n")
+    write_file(path, diagnosis.model_dump_json(indent=2) + "\n")
     return f"Written to {path}."
 
 

@@ -23,6 +23,8 @@ from .talk import Talk
 GREETING = (
     "Say what is known of the slow or hung job, paste a table or a log, or give a path. /help lists the commands."
 )
+PATIENCE_S = 0.5
+WAITING = "..."
 T = TypeVar("T")
 
 
@@ -40,25 +42,40 @@ class Chat:
         """Talk until the person leaves. Raises what makes it impossible to go on."""
         self._prompt = prompt_session(self.talk, lambda: self._standing)
         self._connection.opening().add_done_callback(self._opened)
+        try:
+            while (text := await self._typed(self._prompt)) is not None:
+                await self.turn(text)
+            await self.leave()
+        except UnreachableError:
+            if self.talk.session:
+                print(f"What was said so far is kept there: latecomer resume {self.talk.session}", file=sys.stderr)
+            raise
+        return Exit.DIAGNOSIS
+
+    async def _typed(self, prompt: PromptSession[str]) -> str | None:
+        """The next message; None where the person leaves. Ctrl-C begins a new line. Raises what kept the service from
+        opening."""
         while True:
+            opening = self._connection.opening()
+            if opening.done():
+                opening.result()
             try:
-                text = await self._prompt.prompt_async()
+                text = await prompt.prompt_async()
             except KeyboardInterrupt:
                 continue
             except EOFError:
-                break
+                return None
             if text.strip() in ("/quit", "/exit"):
-                break
+                return None
             if text.strip():
-                await self.turn(text)
-        await self.leave()
-        return Exit.DIAGNOSIS
+                return text
 
     async def attach(self, data: bytes, label: str) -> None:
         """What is said to evidence named on the command line."""
         from ..render.conversation import reply_lines
 
         reply = await self.talk.attach(data, label)
+        self.show([Text(f"Attached {label}; /undo takes it back.", style="dim")])
         self.show(list(reply_lines(reply, columns(sys.stdout))))
 
     async def turn(self, text: str) -> None:
@@ -100,14 +117,18 @@ class Chat:
             print(f"The session is kept: latecomer resume {await self.talk.prefix()}", file=sys.stderr)
 
     async def _interruptible(self, work: Awaitable[T]) -> T:
-        """Wait for work; Ctrl-C gives it up and leaves the chat standing."""
+        """Wait for work; Ctrl-C gives it up and leaves the chat standing. What takes long shows that it lives."""
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, task.cancel)
+        sign = loop.call_later(PATIENCE_S, _sign, WAITING)
         try:
             return await task
         finally:
             loop.remove_signal_handler(signal.SIGINT)
+            sign.cancel()
+            if loop.time() > sign.when():
+                _sign(" " * len(WAITING))
 
     def _opened(self, opening: asyncio.Task[object]) -> None:
         """End the prompt where there is nobody to talk to."""
@@ -127,6 +148,12 @@ def run(action: Callable[[], Awaitable[Exit]]) -> Exit:
         return await action()
 
     return asyncio.run(started())
+
+
+def _sign(text: str) -> None:
+    """Text that the next line overwrites, where a person watches."""
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        print(f"\r{text}\r", end="", file=sys.stderr, flush=True)
 
 
 def greet() -> None:

@@ -64,6 +64,7 @@ def prompt_session(talk: Talk, standing: Callable[[], str]) -> PromptSession[str
     session: PromptSession[str] = PromptSession(
         [("class:prompt", MARK)],
         history=_history(),
+        prompt_continuation=" " * len(MARK),
         completer=ChatCompleter(talk),
         reserve_space_for_menu=0,
         complete_while_typing=False,
