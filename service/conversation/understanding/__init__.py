@@ -16,9 +16,9 @@ from .answers import reply
 from .asked import asked
 from .commands import command
 from .corrections import correction, trusted
-from .measures import Memory, measures, open_measure, trouble
+from .measures import Memory, measures, open_measure, ratio_of_a_rank, trouble
 from .text import LONGEST_SENTENCE, Piece, cleaned, pieces, read_by_a_log_reader
-from .told import answered_early, logged, told
+from .told import answered_early, answers_said, logged, told
 from .vocabulary import vocabulary
 
 __all__ = ["understand"]
@@ -83,7 +83,13 @@ def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) ->
     if any(isinstance(act, Measures) for act in numbers):
         return [*numbers, *_told(text, words, context, measured=True)]
     open_question = context.question is not None and not any(isinstance(a, (Answered, Unknown)) for a in before)
-    if open_question and not (question and text.endswith("?")) and (replies := list(_replies(text, context))):
+    vague = ratio_of_a_rank(text) and not answers_said(context.knowledge).fits(words)
+    if (
+        open_question
+        and not vague
+        and not (question and text.endswith("?"))
+        and (replies := list(_replies(text, context)))
+    ):
         return replies
     if question is not None:
         asking = text.endswith("?") or words.words[words.start] in _INTERROGATIVES
