@@ -12,6 +12,7 @@ from ...knowledge.facts import Fact, Source, fact
 from ...knowledge.model import Knowledge
 from ...traces.codec import decode, encode
 from ...traces.job import read_job
+from ...traces.limits import MIB, Limits
 from ...traces.readers.table import read_text
 from ...traces.tables import Tables
 from ..conversation.events import EvidenceAttached, stated
@@ -21,6 +22,8 @@ from .schemas import FactInput
 
 MOST_TEXT = 1 << 20
 """Characters of pasted text that a log keeps; more is for files."""
+TABLES_LIMITS = Limits(max_bytes=512 * MIB)
+"""What tables of one piece of evidence may expand to: all of it is held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,8 @@ def of_text(text: str, label: str, state: SessionState) -> Attachment:
 
 
 def of_tables(data: bytes, label: str, state: SessionState) -> Attachment:
-    """Tables as `traces.codec` encodes them. Raises InputError for bytes it did not make."""
-    tables = decode(data)
+    """Tables as `traces.codec` encodes them. Raises InputError for bytes it did not make, or that expand too far."""
+    tables = decode(data, limits=TABLES_LIMITS)
     name = label or ", ".join(tables.sources[:3]) or "tables"
     event = EvidenceAttached(
         id=next_id(state),
