@@ -18,7 +18,8 @@ STYLES = {
     "revised": "bold",
     "diagnosis": "bold",
 }
-_LEAD = re.compile(r"\s*(?:[-?]\s+|\d+\s{1,2}|e\.g\.\s|[A-Za-z ]{0,20}:\s)?")
+_ITEM = re.compile(r"\s*(?:-|\?|\d+|e\.g\.)\s+")
+HANGING = 2
 
 
 def reply_lines(reply: Reply, width: int) -> Iterator[Text]:
@@ -34,23 +35,21 @@ def said_lines(said: Said, width: int) -> Iterator[Text]:
         style = STYLES.get(said.kind, "")
         if asked:
             style = "bold" if place == 0 else "dim" if text.startswith("(") else ""
-        for line in _hung(f"  {text}" if asked else text, width):
+        for line in _hung(f"  {text}" if asked else text, width, 0 if asked else HANGING):
             line.stylize(style)
             yield line
 
 
-def _hung(text: str, width: int) -> Iterator[Text]:
-    """A line, what goes over its end below where its words begin."""
-    lead = _LEAD.match(text)
+def _hung(text: str, width: int, hanging: int) -> Iterator[Text]:
+    """A line as it stands; what goes over its end continues below its words, or `hanging` columns in where the line
+    is indented and no item."""
     begin = len(text) - len(text.lstrip())
-    indent = lead.end() if lead and lead.end() > begin and text[begin : begin + 1] in "-?0123456789" else begin
-    body = text.strip()
-    if not body:
-        yield Text()
-    elif len(text) <= width:
+    item = _ITEM.match(text)
+    indent = item.end() if item and begin else begin + hanging if begin else 0
+    if len(text) <= width:
         yield Text(text)
     else:
-        yield from wrapped(body, width, indent=" " * (indent if begin or indent else 0), first=text[:begin])
+        yield from wrapped(text.strip(), width, indent=" " * indent, first=text[:begin])
 
 
 def recap_lines(session: SessionDocument, turns: int, question: QuestionDocument | None, width: int) -> Iterator[Text]:
