@@ -52,6 +52,7 @@ def main(args: list[str]) -> int:
     status = run(latecomer, "diagnose", "--example", folder=None)
     if status != 0 or not sys.stdin.isatty():
         return status
+    print(f"\nlatecomer chat {short(EXAMPLE)}", flush=True)
     return run(latecomer, "chat", "--title", "the bundled example", str(EXAMPLE), folder=None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -48,7 +49,7 @@ class Chat:
             await self.leave()
         except UnreachableError:
             if self.talk.session:
-                print(f"What was said so far is kept there: latecomer resume {self.talk.session}", file=sys.stderr)
+                print(f"What was said so far is kept there: {program()} resume {self.talk.session}", file=sys.stderr)
             raise
         return Exit.DIAGNOSIS
 
@@ -114,7 +115,7 @@ class Chat:
     async def leave(self) -> None:
         """Say how to come back."""
         if self.talk.session:
-            print(f"The session is kept: latecomer resume {await self.talk.prefix()}", file=sys.stderr)
+            print(f"The session is kept: {program()} resume {await self.talk.prefix()}", file=sys.stderr)
 
     async def _interruptible(self, work: Awaitable[T]) -> T:
         """Wait for work; Ctrl-C gives it up and leaves the chat standing. What takes long shows that it lives."""
@@ -148,6 +149,14 @@ def run(action: Callable[[], Awaitable[Exit]]) -> Exit:
         return await action()
 
     return asyncio.run(started())
+
+
+def program() -> str:
+    """What to type to run this program again."""
+    called = sys.argv[0]
+    if os.path.basename(called) != "latecomer" or shutil.which("latecomer"):
+        return "latecomer"
+    return min(called, os.path.relpath(called), key=len)
 
 
 def _sign(text: str) -> None:
