@@ -33,7 +33,7 @@ QUESTIONS: Mapping[str, frozenset[str]] = {
     "Q_BATCHES": frozenset({"equal_batches"}),
     "Q_SAME_OPS": frozenset({"same_operations"}),
     "Q_WORK": frozenset({"work_equality", "work", "sizes"}),
-    "Q_DEVICE": frozenset({"device_state", "device"}),
+    "Q_DEVICE": frozenset({"device_state"}),
     "Q_SWAP": frozenset({"follows"}),
     "Q_REPRO": frozenset({"reproducible"}),
     "Q_VERSIONS": frozenset({"versions"}),
