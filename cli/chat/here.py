@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.text import Text
@@ -77,12 +79,26 @@ async def carried_out(name: str, rest: str, talk: Talk, *, width: int, color: bo
 
 async def attached(paths: Sequence[str], talk: Talk, width: int) -> list[Text]:
     """Read, attach, and what is said to it."""
-    from ..render.conversation import reply_lines
+    from ..render.conversation import attached_lines
 
     if not paths:
         raise UsageError("/attach needs a path", remedy="For example: /attach traces/")
-    data, label = read([os.path.expanduser(path) for path in paths])
-    return list(reply_lines(await talk.attach(data, label), width))
+    try:
+        with _ctrl_c_raises():
+            data, label = read([os.path.expanduser(path) for path in paths])
+    except KeyboardInterrupt:  # a loop does not outlive one that leaves a task
+        raise InputError("reading was interrupted; nothing was attached") from None
+    return list(attached_lines(await talk.attach(data, label), label, width))
+
+
+@contextmanager
+def _ctrl_c_raises() -> Iterator[None]:
+    """While a task computes, Ctrl-C cannot wait for the loop."""
+    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, kept)
 
 
 async def exported(name: str, talk: Talk) -> str:

@@ -73,11 +73,9 @@ class Chat:
 
     async def attach(self, data: bytes, label: str) -> None:
         """What is said to evidence named on the command line."""
-        from ..render.conversation import reply_lines
+        from ..render.conversation import attached_lines
 
-        reply = await self.talk.attach(data, label)
-        self.show([Text(f"Attached {label}; /undo takes it back.", style="dim")])
-        self.show(list(reply_lines(reply, columns(sys.stdout))))
+        self.show(list(attached_lines(await self.talk.attach(data, label), label, columns(sys.stdout))))
 
     async def turn(self, text: str) -> None:
         """One message: carried out here, or said. An error of it is a line; a service that is gone ends the chat."""
@@ -97,7 +95,6 @@ class Chat:
             return await carried_out(*command, self.talk, width=width, color=self._color)
         paths = paths_in(text)
         if paths:
-            self.show([Text(f"Reading {', '.join(paths)} as evidence; /undo takes it back.", style="dim")])
             return await attached(paths, self.talk, width)
         reply = await self.talk.say(text)
         from ..render.conversation import reply_lines

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ...knowledge.errors import InputError, LatecomerError, UnreachableError
 from ..exit_codes import Exit
-from ..render.screen import WIDTH_WITHOUT_TERMINAL, columns, write
+from ..render.screen import columns, write
 from .connect import Connection
 from .here import carried_out, command_of, in_a_line
 from .talk import Talk
@@ -93,7 +93,7 @@ def run(options: Options, text: str, tables: tuple[bytes, str] | None) -> Exit:
 
 
 async def _talked(options: Options, said: list[str], tables: tuple[bytes, str] | None) -> Exit:
-    from ..render.conversation import reply_lines
+    from ..render.conversation import attached_lines, reply_lines
 
     out = sys.stdout if options.output == "text" else sys.stderr
     width = columns(out)
@@ -106,7 +106,7 @@ async def _talked(options: Options, said: list[str], tables: tuple[bytes, str] |
         session = (await client.find_session(options.session)).id if options.session else ""
         talk = Talk(connection, title=options.title, session=session)
         if tables is not None:
-            show(list(reply_lines(await talk.attach(*tables), width)))
+            show(list(attached_lines(await talk.attach(*tables), tables[1], width)))
         for text in said:
             command = command_of(text)
             if command and command[0] == "quit":
@@ -132,17 +132,11 @@ async def _ended(talk: Talk, options: Options) -> Exit:
     if options.output == "json":
         sys.stdout.write(diagnosis.model_dump_json(indent=2) + "\n")
     else:
-        write(
-            render(diagnosis, width=columns(sys.stdout), color=False),
-            sys.stdout,
-            color=False,
-            width=WIDTH_WITHOUT_TERMINAL,
-        )
+        width = columns(sys.stdout)
+        write(render(diagnosis, width=width, color=False), sys.stdout, color=False, width=width)
     ended = status(diagnosis)
     if ended == Exit.INCONCLUSIVE:
-        questions = await talk.questions()
-        head = [Text("Open questions:" if questions else "No question is open; the diagnosis says what to run next.")]
-        write(
-            [*head, *open_questions(questions, columns(sys.stderr))], sys.stderr, color=False, width=columns(sys.stderr)
-        )
+        width, questions = columns(sys.stderr), await talk.questions()
+        head = Text("Open questions:" if questions else "No question is open; the diagnosis says what to run next.")
+        write([head, *open_questions(questions, width)], sys.stderr, color=False, width=width)
     return ended

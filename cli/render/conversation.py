@@ -28,6 +28,14 @@ def reply_lines(reply: Reply, width: int) -> Iterator[Text]:
         yield from said_lines(said, width)
 
 
+def attached_lines(reply: Reply, label: str, width: int) -> Iterator[Text]:
+    """The reply to traces that were read here."""
+    for line in wrapped(f"Attached {label}; /undo takes it back.", width, indent=""):
+        line.stylize("cyan")
+        yield line
+    yield from reply_lines(reply, width)
+
+
 def said_lines(said: Said, width: int) -> Iterator[Text]:
     """One thing said: a line of its text is wrapped below its own beginning."""
     asked = said.kind == "question"
@@ -55,7 +63,9 @@ def _hung(text: str, width: int, hanging: int) -> Iterator[Text]:
 def recap_lines(session: SessionDocument, turns: int, question: QuestionDocument | None, width: int) -> Iterator[Text]:
     """A session that is taken up again: what it is, where it stands, what is open."""
     title = session.title or "a session without a title"
-    yield from wrapped(f"{title} ({count(turns, 'turn')}, last {session.updated_at[:16].replace('T', ' ')} UTC)", width)
+    yield from wrapped(
+        f"{title} ({count(turns, 'turn')}, last {session.updated_at[:16].replace('T', ' ')} UTC)", width, indent=""
+    )
     if session.headline:
         verdict = session.verdict.replace("_", " ")
         for line in wrapped(f"{session.headline} ({verdict})", width, indent=""):

@@ -72,11 +72,11 @@ def test_errors_have_their_status_and_say_what_to_do(
     assert done.stderr.startswith("error: ") and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["chat", "resume", "serve", "export"])
+@pytest.mark.parametrize("command", ["chat", "resume", "serve", "export", "diagnose", "rules", "example"])
 def test_help_of_every_command(place: dict[str, str], command: str) -> None:
     done = latecomer(command, "--help", env=place)
-    assert done.returncode == Exit.DIAGNOSIS
-    assert "--database" in done.stdout
+    assert done.returncode == Exit.DIAGNOSIS, done.stderr
+    assert done.stdout.startswith("Usage: ") and command in done.stdout.splitlines()[0]
 
 
 def test_traces_are_read_where_they_lie_and_the_diagnosis_is_written_where_asked(
