@@ -1,0 +1,1 @@
+from ..store.databases import database_url as database_url
