@@ -18,7 +18,7 @@ from latecomer.service.api.app import create_app
 
 from .fake import TABLE
 
-EXAMPLES = 2 * int(os.environ.get("LATECOMER_API_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("LATECOMER_API_EXAMPLES", "4"))
 KINDS = {name: kind for name, kind in load().facts.items() if not kind.derived and kind.pass_ == 1}
 SCOPES = st.sampled_from(["rank:2", "rank:0", "set:0,1", "common", "rotating", "hang", "rank:99", "rank:x", ""])
 NUMBERS = st.sampled_from([0.0, -1.0, 0.5, 1.0, 2.0, 140.0, 1e-12, 1e9, -1e15])
@@ -72,7 +72,7 @@ def fact(name: str, kind: FactKind) -> SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({"kind": st.just(name), "values": st.fixed_dictionaries(fields)})
 
 
-FACTS = st.lists(st.one_of([fact(name, kind) for name, kind in KINDS.items()]), min_size=1, max_size=5)
+FACTS = st.lists(st.one_of([fact(name, kind) for name, kind in KINDS.items()]), min_size=1, max_size=3)
 
 
 class Api:
@@ -115,6 +115,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Any:
     made.close()
 
 
+@pytest.mark.slow
 @QUICK
 @given(facts=FACTS, table=st.booleans())
 def test_any_facts(api: Api, facts: list[dict[str, Any]], table: bool) -> None:
@@ -126,6 +127,7 @@ def test_any_facts(api: Api, facts: list[dict[str, Any]], table: bool) -> None:
         api.ask("GET", f"{path}/{place}")
 
 
+@pytest.mark.slow
 @QUICK
 @given(texts=st.lists(MESSAGES, min_size=1, max_size=5), table=st.booleans())
 def test_any_messages(api: Api, texts: list[str], table: bool) -> None:
