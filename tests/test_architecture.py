@@ -1,6 +1,8 @@
 """The house: arrows between folders, one importer of the engine, safe loading, small files, packages listed."""
 
 import ast
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +54,27 @@ def test_the_files_were_found() -> None:
 def test_one_module_imports_the_engine() -> None:
     importers = {name(p) for p in PYTHON_FILES if any(m.split(".")[0] == "durable" for m in modules(p))}
     assert importers == {"rules/engine.py"}
+
+
+@pytest.mark.parametrize(
+    ("library", "folder"),
+    [
+        *((name, "service/store") for name in ("sqlalchemy", "alembic", "aiosqlite", "psycopg")),
+        *((name, "service/api") for name in ("fastapi", "starlette", "uvicorn")),
+    ],
+)
+def test_libraries_of_the_store_and_of_the_api_stay_there(library: str, folder: str) -> None:
+    importers = {name(p) for p in PYTHON_FILES if library in {m.split(".")[0] for m in modules(p)}}
+    assert not [p for p in importers if not p.startswith(f"{folder}/")]
+
+
+def test_importing_the_client_loads_neither_server_nor_store_nor_rules() -> None:
+    """What it imports on the way counts too."""
+    code = "import sys, latecomer.service.client; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "latecomer.service.client.asynchronous" in loaded
+    heavy = ("fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "durable", "latecomer.rules", "numpy")
+    assert not [m for m in loaded if m.startswith(tuple(f"{h}." for h in heavy)) or m in heavy]
 
 
 def test_nothing_unpickles() -> None:
