@@ -7,7 +7,10 @@ and the collective's ends must agree best. Never by position from the first even
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
@@ -44,14 +47,13 @@ def pair(table: CollectiveTable, ranks: tuple[int, ...], step_us: float) -> Pair
     methods: set[Method] = set()
     unpaired, refused = 0, ""
     lined_up, possible = 0, 0
-    for group in np.unique(table.group):
-        rows = {r: np.flatnonzero((table.rank == r) & (table.group == group)) for r in ranks}
-        present = [r for r in ranks if len(rows[r])]
-        if len(present) < 2:
+    place = {r: position for position, r in enumerate(ranks)}
+    for group, rows in _rows_by_group(table, place):
+        if len(rows) < 2:
             continue
-        block, method, why = _pair_group(table, {r: rows[r] for r in present}, step_us)
-        total = sum(len(rows[r]) for r in present)
-        possible += min(len(rows[r]) for r in present)
+        block, method, why = _pair_group(table, rows, step_us)
+        total = sum(len(r) for r in rows.values())
+        possible += min(len(r) for r in rows.values())
         if block is None:
             refused = refused or why
             unpaired += total
@@ -59,23 +61,36 @@ def pair(table: CollectiveTable, ranks: tuple[int, ...], step_us: float) -> Pair
         lined_up += block.shape[1]
         block = block[:, np.isfinite(table.end_us[block]).all(axis=0)]  # a call that never ended has no duration
         full = np.full((len(ranks), block.shape[1]), -1, dtype=np.int64)
-        for position, r in enumerate(present):
-            full[ranks.index(r)] = block[position]
+        full[[place[r] for r in rows]] = block
         methods.add(method)
         blocks.append(full)
-        groups.extend([int(group)] * block.shape[1])
+        groups.extend([group] * block.shape[1])
         unpaired += total - int((block >= 0).sum())
     if not blocks:
         empty = np.empty((len(ranks), 0), dtype=np.int64)
         return Pairing(ranks, empty, np.empty(0, dtype=np.int64), "none", 0, unpaired, refused)
     if lined_up < threshold("pair_share") * possible:
         empty = np.empty((len(ranks), 0), dtype=np.int64)
-        total = int((table.rank[:, None] == np.array(ranks)).any(axis=1).sum())
+        total = int(np.isin(table.rank, ranks).sum())
         return Pairing(ranks, empty, np.empty(0, dtype=np.int64), "none", 0, total, "most calls have no partner")
     index, group_of = np.concatenate(blocks, axis=1), np.array(groups, dtype=np.int64)
     order = np.argsort(_first_known(table.arrival_us, index), kind="stable")
     method = "launch_order" if "launch_order" in methods else "sequence"
     return Pairing(ranks, index[:, order], group_of[order], method, index.shape[1], unpaired, refused)
+
+
+def _rows_by_group(table: CollectiveTable, place: Mapping[int, int]) -> Iterator[tuple[int, dict[int, Ints]]]:
+    """Each group with the rows of each rank that has some, ranks in the order of `place`, rows in that of the table."""
+    order = np.lexsort((table.rank, table.group))
+    groups, ranks = table.group[order], table.rank[order]
+    starts = np.flatnonzero((np.diff(groups, prepend=-1) != 0) | (np.diff(ranks, prepend=-1) != 0))
+    cut = sorted(
+        (int(groups[start]), place[int(ranks[start])], int(ranks[start]), order[start:stop])
+        for start, stop in pairwise([*starts.tolist(), len(order)])
+        if int(ranks[start]) in place
+    )
+    for group, parts in groupby(cut, key=itemgetter(0)):
+        yield group, {rank: rows for _, _, rank, rows in parts}
 
 
 def _first_known(values: Floats, index: Ints) -> Floats:

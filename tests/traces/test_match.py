@@ -63,3 +63,14 @@ def test_calls_of_other_sizes_do_not_pair() -> None:
     table = calls()
     sizes = np.where(table.rank == 1, 64, 128)
     assert pair(replace(table, bytes=sizes), RANKS, STEP_US).paired == 0
+
+
+def test_rows_of_several_groups_in_any_order_pair_within_their_group() -> None:
+    table = calls()
+    by_time = np.argsort(table.arrival_us, kind="stable")
+    columns = {n: v[by_time] for n in table.__slots__ if isinstance(v := getattr(table, n), np.ndarray)}
+    mixed = replace(table, **columns, groups=[(0, 1), (2, 3)])
+    found = pair(replace(mixed, group=mixed.rank // 2), RANKS, STEP_US)
+    assert (found.paired, found.unpaired) == (24, 0)
+    for column, group in zip(found.index.T, found.group, strict=True):
+        assert [int(mixed.rank[row]) for row in column if row >= 0] == [2 * group, 2 * group + 1]
