@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from typing import TYPE_CHECKING, TypeVar, cast
 
 if TYPE_CHECKING:
     from ...service.client.asynchronous import AsyncClient
+
+T = TypeVar("T")
 
 
 class Connection:
@@ -51,8 +54,34 @@ class Connection:
             client = await self._stack.enter_async_context(AsyncClient(self._server))
             await client.version()
             return client
-        embedded_client = await asyncio.to_thread(_embedded)
+        embedded_client = await _beside(_embedded)
         return await self._stack.enter_async_context(embedded_client(self._database, 0))
+
+
+async def _beside(work: Callable[[], T]) -> T:
+    """The result of work in a thread that a program which ends does not wait for."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def settle(value: T | None, error: BaseException | None) -> None:
+        if result.done():
+            return
+        if error is not None:
+            result.set_exception(error)
+        else:
+            result.set_result(cast(T, value))
+
+    def run() -> None:
+        value, error = None, None
+        try:
+            value = work()
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, value, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await result
 
 
 def _embedded() -> Callable[[str | None, int], AbstractAsyncContextManager[AsyncClient]]:

@@ -75,7 +75,15 @@ class Chat:
         """What is said to evidence named on the command line."""
         from ..render.conversation import attached_lines
 
-        self.show(list(attached_lines(await self.talk.attach(data, label), label, columns(sys.stdout))))
+        reply = await self.wait(self.talk.attach(data, label))
+        self.show(list(attached_lines(reply, label, columns(sys.stdout))))
+
+    async def wait(self, work: Awaitable[T]) -> T:
+        """Wait for what the chat cannot begin without. Raises KeyboardInterrupt at Ctrl-C."""
+        try:
+            return await self._interruptible(work)
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
 
     async def turn(self, text: str) -> None:
         """One message: carried out here, or said. An error of it is a line; a service that is gone ends the chat."""

@@ -27,25 +27,24 @@ def run(session: str, *, server: str, database: str, no_color: bool) -> Exit:
 
     async def chat() -> Exit:
         async with Connection(server, database) as connection:
-            client = await connection.client()
-            found = (await client.find_session(session)).id
-            talk = Talk(connection, session=found)
+            talk = Talk(connection)
             here = Chat(talk, connection, no_color=no_color)
-            here.show(await recap(client, talk))
+            here.show(await here.wait(recap(connection, talk, session)))
             return await here.run()
 
     return run_loop(chat)
 
 
-async def recap(client: AsyncClient, talk: Talk) -> list[Text]:
-    """What the session is and where it stands."""
+async def recap(connection: Connection, talk: Talk, session: str) -> list[Text]:
+    """Find the session; what it is and where it stands. Raises UsageError where none or several begin so."""
+    client = await connection.client()
+    document = await client.find_session(session)
+    talk.session = document.id
+    last = await client.events(talk.session, after=max(0, document.revision - 1))
+    talk.question = await _open_question(client, talk.session)
     from ..render.conversation import recap_lines
 
-    document = await client.session(talk.session)
-    last = await client.events(talk.session, after=max(0, document.revision - 1))
-    turns = last[-1].turn if last else 0
-    talk.question = await _open_question(client, talk.session)
-    return list(recap_lines(document, turns, talk.question, columns(sys.stdout)))
+    return list(recap_lines(document, last[-1].turn if last else 0, talk.question, columns(sys.stdout)))
 
 
 async def _open_question(client: AsyncClient, session: str) -> QuestionDocument | None:
