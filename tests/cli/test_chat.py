@@ -4,11 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import pexpect
 import pytest
 from latecomer.cli.exit_codes import Exit
 from latecomer.service.client import Client
 
-from .terminal import PROMPT, TABLE, essence, home, latecomer, server, terminal
+from .terminal import PROMPT, TABLE, Terminal, essence, home, latecomer, server, terminal
 
 MESSAGES = (TABLE, "/unknown", "/unknown")
 
@@ -102,3 +103,16 @@ def test_the_same_messages_over_http_give_the_same_diagnosis(tmp_path: Path) -> 
         piped = latecomer("chat", "--answers", str(answers), "--format", "json", "--server", address, env=env)
     assert essence(json.loads(local.stdout)) == essence(remote) == essence(json.loads(piped.stdout))
     assert remote["leading"]["ranks"] == [2]
+
+
+def test_a_server_that_is_gone_ends_the_chat_and_says_so(tmp_path: Path) -> None:
+    with server(tmp_path) as address:
+        chat = Terminal("chat", "--server", address, env=home(tmp_path))
+        chat.see(PROMPT)
+        chat.say("rank 5 gets there at 410, everybody else 250", "Rank 5")
+        chat.see(PROMPT)
+    chat.say("is it the network?", r"latecomer resume \w+")
+    chat.see("error: the service cannot be reached")
+    chat.child.expect(pexpect.EOF)
+    chat.child.close()
+    assert chat.child.exitstatus == Exit.UNREACHABLE
