@@ -78,8 +78,8 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `settled_by`: a fact pattern; where the evidence holds a match (for the scope), it is not asked.
     `measure`: what a bare number says as its answer, a column of a table such as arrival_ms. `apart`: its answer
-    changes what may be done meanwhile and not the verdict (L29); it is asked last. `scopes`: the kinds of scope it makes
-    sense for; empty for any.
+    changes what may be done meanwhile and not the verdict (L29); it is asked last. `scopes`: the kinds of scope it
+    makes sense for; empty for any.
     """
 
     text: str

@@ -66,7 +66,7 @@ def candidates(
 
 def _fits_kind(question: Question, judgement: Judgement, scope: str) -> bool:
     """Whether a question makes sense for the kind of its scope, or of the leading one."""
-    own = next((s for s in judgement.scopes if s.scope == scope), None) if _bound(question) else None
+    own = next((s for s in judgement.scopes if s.scope == scope), None) if is_bound(question) else None
     about = own or judgement.leading
     return not question.scopes or about is None or about.fact["kind"] in question.scopes
 
@@ -168,7 +168,7 @@ def _open(judgement: Judgement, knowledge: Knowledge) -> Iterator[tuple[str, str
     top = judgement.leading
     late = top is not None and top.fact["kind"] in ABOUT_RANKS
     for name, question in knowledge.questions.items():
-        if not _bound(question):
+        if not is_bound(question):
             yield "question", name, JOB, False
         elif top is not None and late:
             yield "question", name, top.scope, False
@@ -179,7 +179,8 @@ def _open(judgement: Judgement, knowledge: Knowledge) -> Iterator[tuple[str, str
                 yield "experiment", name, top.scope, False
 
 
-def _bound(question: Question) -> bool:
+def is_bound(question: Question) -> bool:
+    """Whether its answers speak of one scope."""
     templates = [*question.settled_by, *(t for answer in question.answers for t in answer.facts)]
     return any(str(value).startswith("$") for template in templates for value in template.values())
 
@@ -188,7 +189,7 @@ def _question(
     name: str, values: Mapping[str, Scalar], proposed: bool, known: Known, knowledge: Knowledge
 ) -> Candidate | None:
     question = knowledge.questions[name]
-    bound = _bound(question)
+    bound = is_bound(question)
     answered = [f for f in known.values() if f.kind == "answered" and f["question"] == name]
     if any(not bound or f["scope"] == values["scope"] for f in answered):
         return None

@@ -252,7 +252,7 @@ def _without_scope(
     """Healthy where a late rank would have been seen and none was; otherwise what is missing."""
     job = next((f for f in known if f.kind == "job"), None)
     if job is None:
-        return "insufficient_evidence", ("no job was measured",)
+        return "insufficient_evidence", ("nothing of the job was measured yet",)
     missing: list[str] = []
     if not job["lateness_known"]:
         missing.append("arrivals and own times of the ranks are not known")

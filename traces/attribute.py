@@ -88,10 +88,10 @@ def stage_excess(
     others = float(np.median(values[on_time_mask(late, rows)], axis=0).mean())
     lateness_ms = float(late.late_ms[list(rows)][:, use].mean())
     coverage = (mine - others) / lateness_ms if lateness_ms else 0.0
-    return StageExcess(stage, mine - others, coverage, _part(coverage, late.noise_ms, lateness_ms), mine, others)
+    return StageExcess(stage, mine - others, coverage, part_of(coverage, late.noise_ms, lateness_ms), mine, others)
 
 
-def _part(coverage: float, noise_ms: float | None, lateness_ms: float) -> str:
+def part_of(coverage: float, noise_ms: float | None = None, lateness_ms: float = 1.0) -> str:
     slack = 0.0 if noise_ms is None else threshold("late_noise_factor") * noise_ms / lateness_ms
     tolerance = max(threshold("coverage_tolerance"), min(slack, threshold("coverage_large")))
     if abs(coverage - 1.0) <= tolerance:

@@ -10,32 +10,36 @@ from .events import AnyEvent, EvidenceAttached, EvidenceWithdrawn, SideTrusted
 from .evidence import Recordings
 from .state import SessionState, fold
 
-BACKGROUND = ("told", "claim")
-"""Kinds of fact that no rule weighs."""
+BACKGROUND = ("told", "claim", "run_policy")
+"""Kinds of fact that argue for no cause."""
 
 
 @dataclass(slots=True)
 class Applied:
-    """Events and words so far, and the state they lead to. `back`: free questions to answer on the new evidence."""
+    """Events and words so far, and the state they lead to. `first`: events that came before any act; `back`: free
+    questions to answer on the new evidence; `known`: something was said that the evidence holds already."""
 
     state: SessionState
     recordings: Recordings
     turn: int
+    first: tuple[AnyEvent, ...] = ()
     events: list[AnyEvent] = field(default_factory=list)
     said: list[Said] = field(default_factory=list)
     back: list[Asked] = field(default_factory=list)
     closed: bool = False
     unread: bool = False
+    known: bool = False
 
     @property
     def changed(self) -> bool:
         """Whether the evidence did."""
-        return any(isinstance(e, EvidenceAttached | EvidenceWithdrawn | SideTrusted) for e in self.events)
+        given = (EvidenceAttached, EvidenceWithdrawn, SideTrusted)
+        return any(isinstance(e, given) for e in (*self.first, *self.events))
 
     @property
     def weighs(self) -> bool:
         """Whether anything came or went that rules may weigh: more than background and beliefs."""
-        return any(_weighs(e) for e in self.events)
+        return any(_weighs(e) for e in (*self.first, *self.events))
 
     def add(self, *events: AnyEvent) -> None:
         """Events, and the state after them."""

@@ -26,7 +26,7 @@ from .acts import (
 from .applied import Applied
 from .context import context_of
 from .correct import corrected
-from .events import EvidenceAttached, EvidenceWithdrawn, QuestionClosed, RankCorrected, SideTrusted
+from .events import AnyEvent, EvidenceAttached, EvidenceWithdrawn, QuestionClosed, RankCorrected, SideTrusted
 from .evidence import Recordings
 from .mind import Mind, View
 from .pasted import in_words
@@ -38,9 +38,17 @@ from .words import quoted, stopped, upper
 EXAMPLE = "rank 2 input wait 140 ms, the others 20"
 
 
-def apply(acts: Sequence[Act], state: SessionState, recordings: Recordings, mind: Mind, before: View) -> Applied:
-    """What the acts mean for the session. `before`: the evidence as it stood."""
-    done = Applied(state, recordings, state.turn)
+def apply(
+    acts: Sequence[Act],
+    first: Sequence[AnyEvent],
+    state: SessionState,
+    recordings: Recordings,
+    mind: Mind,
+    before: View,
+) -> Applied:
+    """What the acts mean for the session. `first`: events of the turn that the state holds already; `before`: the
+    evidence as it stood."""
+    done = Applied(state, recordings, state.turn, tuple(first))
     statement = without_settled([a for a in acts if isinstance(a, Measures | Told | Answered)], done, mind)
     state_words(statement, done, mind, before, replaces=None)
     for act in acts:

@@ -9,7 +9,7 @@ from ...knowledge.model import Knowledge
 from ...rules.candidates import Candidate, Known, Outcome, by_key, candidates
 from ...rules.counterfactuals import Reasoned
 from ...rules.verdict import Judgement, ScopeJudgement
-from ...rules.weigh import NONE, kind_of
+from ...rules.weigh import NONE
 from ..diagnosis import statement
 from ..diagnosis.documents import becomes, cause_title
 from ..sessions.schemas import Said
@@ -71,7 +71,7 @@ def _moved(before: Judgement, after: Judgement, knowledge: Knowledge) -> list[st
 
 def _new_reasons(before: Reasoned, after: Reasoned) -> list[str]:
     """New findings behind the conclusion, after what is new about who is late."""
-    seen = {f.text for f in before.inference.findings}
+    seen = {*(f.text for f in before.inference.findings), *_reasons(before)}
     found = [stopped(text) for text in _reasons(after) if text not in seen][:MOST_REASONS]
     here = {"job", *(s.scope for s in after.judgement.scopes)}
     strict = [n.finding.text for n in after.judgement.limits if n.at_most is not None and n.scope in here]
@@ -79,12 +79,21 @@ def _new_reasons(before: Reasoned, after: Reasoned) -> list[str]:
 
 
 def _reasons(now: Reasoned) -> list[str]:
-    late = [
-        f.text
-        for f in now.inference.findings
-        if any(kind_of(c) == "late_scope" and float(c.get("lateness_ms", 0.0)) > 0.0 for c in f.consequences)
-    ]
+    """Who waits for whom (L01), and the findings behind the conclusion."""
+    top = now.judgement.leading
+    late = [_waited_for(top)] if top is not None and _is_late(top) else []
     return [*late, *(r.text for r in statement.reasons(now.judgement))]
+
+
+def _is_late(scope: ScopeJudgement) -> bool:
+    return scope.fact["kind"] in ("rank", "set") and float(scope.fact["lateness_ms"]) > 0.0
+
+
+def _waited_for(scope: ScopeJudgement) -> str:
+    ranks = scope.ranks
+    who = f"rank {ranks}" if ranks.isdecimal() else f"ranks {ranks}"
+    wait = f"{float(scope.fact['lateness_ms']):.0f} ms"
+    return f"The other ranks wait about {wait} a step for {who}; a faster collective cannot give that back."
 
 
 # ---- revise-if -------------------------------------------------------------------------------------------

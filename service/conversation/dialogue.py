@@ -16,11 +16,12 @@ from .applied import Applied
 from .context import context_of
 from .events import AnyEvent, ContradictionFound, QuestionAsked, QuestionClosed
 from .mind import Mind, View
-from .state import SessionState
+from .state import REMINDER, SessionState
 from .suppose import what_if
-from .words import becomes_in_words, stopped
+from .words import becomes_in_words, lower, stopped, upper
 
 NAMED = ("probable", "established")
+CAPTURE = "longer-capture"
 MOST_REVISIONS = 3
 PATIENCE = 4
 """After so many times "don't know" in a row the service stops asking, and says what to capture."""
@@ -74,21 +75,21 @@ def go_on(state: SessionState, view: View, mind: Mind, done: Applied, *, waiting
     if waiting or state.contested is not None:
         return GoneOn(None, (), tuple(said), "asking")
     if open_now is not None:
-        if done.back or done.changed:
-            text = f"Still open: {open_now.candidate.text}"
+        if (done.back or done.changed) and not state.reminded:
+            text = f"{REMINDER} {open_now.candidate.text}"
             said.append(Said(kind="question", text=text, ref=open_now.candidate.id))
         return GoneOn(question_document(open_now, view.now.judgement, mind.knowledge), (), tuple(said), "asking")
     tired = state.not_known >= PATIENCE and not _settled(view)
     chosen = worth[0] if worth else _apart(view, mind, state.asked)
-    if chosen is not None and not (tired and done.closed):
+    if chosen is not None and not tired:
         said.append(Said(kind="question", text=question_in_words(chosen, view, mind), ref=chosen.candidate.id))
         document = question_document(chosen, view.now.judgement, mind.knowledge)
         return GoneOn(document, (*_settled_question(state), asking(chosen)), tuple(said), "asking")
     if done.weighs or done.closed:
         said += [*conclusion(view, mind), *(_also(worth) if tired else ())]
-    elif not said and not done.said:
-        text = "Nothing is open. /show has the diagnosis; whatever else you know may change it."
-        said.append(Said(kind="note", text=text))
+    elif not said:
+        text = "Nothing is asked now. /show has the diagnosis; whatever else you know may change it."
+        said += _also(worth) or [Said(kind="note", text=text)]
     stands: State = "concluded" if _settled(view) else "inconclusive"
     return GoneOn(None, _settled_question(state), tuple(said), stands)
 
@@ -174,6 +175,8 @@ def conclusion(view: View, mind: Mind) -> list[Said]:
     plan = plan_in_words(document)
     if plan and document.verdict != "healthy":
         said.append(Said(kind="plan", text="\n".join(["To run next:", *plan]), ref=_plan_id(document)))
+    elif document.verdict == "insufficient_evidence":
+        said.append(Said(kind="plan", text=_capture(mind), ref=CAPTURE))
     if document.revise_if:
         lines = [
             f"  - {stopped(r.text)} -> {becomes_in_words(r.becomes, mind.knowledge)}"
@@ -184,6 +187,12 @@ def conclusion(view: View, mind: Mind) -> list[Said]:
     if meanwhile and document.verdict in NAMED:
         said.append(Said(kind="mitigation", text="\n".join(["Meanwhile, apart from the diagnosis:", *meanwhile])))
     return said
+
+
+def _capture(mind: Mind) -> str:
+    """The recording that would tell a late rank from all the rest."""
+    plan = mind.knowledge.experiments[CAPTURE]
+    return f"What would decide it: {lower(stopped(plan.title))} {upper(stopped(plan.change))}"
 
 
 def _plan_id(document: Diagnosis) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from ...knowledge.facts import Fact, Scalar, Source, fact, fact_key, replace_by_key
 from ...knowledge.model import Knowledge
+from ...rules.candidates import ABOUT_RANKS, suppose
 from ...traces.measure import Extras, Measured, measure
 from ...traces.merge import merge
 from ...traces.tables import Note, Tables
@@ -62,6 +63,7 @@ def assemble(state: SessionState, recordings: Recordings, knowledge: Knowledge) 
     tables, clashes = _tables(state, standing, recordings)
     measured = measure(tables) if tables is not None and _holds_any(tables) else Measured(())
     facts, more = _stated(state, standing, measured.facts, knowledge)
+    facts += _bound_later(standing, measured.facts, knowledge)
     clashes = (*clashes, *more)
     told = [_contradiction(c) for c in clashes if not state.trusts(c.about)]
     unknown = [fact("answered", {"question": q, "scope": s}, quality="stated") for q, s in sorted(state.unknown)]
@@ -77,7 +79,8 @@ def assemble(state: SessionState, recordings: Recordings, knowledge: Knowledge) 
 
 def _holds_any(tables: Tables) -> bool:
     """Whether anything was measured: a number of ranks alone is no measurement."""
-    return any(part is not None for part in (tables.steps, tables.collectives, tables.spans, tables.batches))
+    parts = (tables.steps, tables.collectives, tables.spans, tables.batches)
+    return bool(tables.readings) or any(part is not None for part in parts)
 
 
 # ---- tables ----------------------------------------------------------------------------------------------
@@ -168,6 +171,23 @@ def _stated(
             if found is None or state.trusts(found.about) == "stated":
                 kept.append(stated)
     return kept, clashes
+
+
+def _bound_later(standing: Sequence[Held], measured: Sequence[Fact], knowledge: Knowledge) -> list[Fact]:
+    """Answers that were given before it was known who is late, for each scope about ranks that was found since."""
+    scopes = [f for f in measured if f.kind == "scope" and f["kind"] in ABOUT_RANKS]
+    found: list[Fact] = []
+    for held in standing:
+        for question, scope, answer in held.given.answers:
+            chosen = next((a for a in knowledge.questions[question].answers if a.id == answer), None)
+            if scope or chosen is None:
+                continue
+            for late in scopes:
+                values = {"scope": late["scope"], "ranks": late["ranks"], "lateness_ms": late["lateness_ms"]}
+                made = suppose(measured, chosen.facts, values, knowledge)
+                source = Source(f"turn {held.turn}", held.given.label)
+                found += [fact(f.kind, dict(f.values), quality="stated", source=source) for f in made]
+    return found
 
 
 def _differs(measured: Fact, stated: Fact, evidence: str) -> Disagreement | None:

@@ -16,8 +16,12 @@ from .events import (
     QuestionAsked,
     QuestionClosed,
     RankCorrected,
+    Replied,
     SideTrusted,
 )
+
+REMINDER = "Still open:"
+"""How a reply repeats the open question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Contradiction:
 @dataclass(frozen=True, slots=True)
 class SessionState:
     """What the log says now. `asked` holds (question, scope); `unknown` those that he cannot answer, `not_known` how
-    many in a row."""
+    many in a row; `reminded`: the open question was repeated once."""
 
     turn: int = 0
     evidence: tuple[Held, ...] = ()
@@ -51,6 +55,7 @@ class SessionState:
     diagnosis: DiagnosisEmitted | None = None
     messages: int = 0
     not_known: int = 0
+    reminded: bool = False
 
     @property
     def standing(self) -> tuple[Held, ...]:
@@ -99,7 +104,8 @@ def _after(state: SessionState, turn: int, event: AnyEvent) -> SessionState:
         case QuestionAsked():
             shown = tuple((str(a[0]), str(a[1])) for a in event.answers)
             now = OpenQuestion(event.question, event.scope, shown)
-            return replace(state, question=now, asked=state.asked | {(event.question, event.scope)})
+            asked = state.asked | {(event.question, event.scope)}
+            return replace(state, question=now, asked=asked, reminded=False)
         case QuestionClosed():
             key = (event.question, event.scope)
             still = None if state.question and (state.question.id, state.question.scope) == key else state.question
@@ -119,6 +125,9 @@ def _after(state: SessionState, turn: int, event: AnyEvent) -> SessionState:
             return replace(state, contradictions=settled)
         case DiagnosisEmitted():
             return replace(state, diagnosis=event)
+        case Replied():
+            again = any(kind == "question" and text.startswith(REMINDER) for kind, text, _ in event.said)
+            return replace(state, reminded=state.reminded or again)
         case _:
             return state
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...knowledge.facts import Fact, fact
 from ...rules.candidates import in_words as fill_words
-from ...rules.candidates import is_settled, scope_values, suppose
+from ...rules.candidates import is_bound, is_settled, scope_values, suppose
 from .acts import Answered, Measures, Told
 from .applied import Applied
 from .events import EvidenceAttached, QuestionClosed, as_numbers, stated
@@ -25,6 +25,7 @@ def without_settled(acts: Statements, done: Applied, mind: Mind) -> Statements:
     given = EvidenceAttached(id="e0", form="statement", label="", numbers=as_numbers(numbers), ranks=ranks)
     facts = mind.view(fold([(done.turn, given)], done.state), done.recordings).now.facts
     settled = {a for a in early if is_settled(a.question, a.scope, facts, mind.knowledge)}
+    done.known = bool(settled)
     return [a for a in acts if not (isinstance(a, Answered) and a in settled)]
 
 
@@ -94,9 +95,11 @@ def _facts(acts: Statements, done: Applied, mind: Mind, before: View) -> tuple[l
 
 
 def answer_facts(act: Answered, mind: Mind, before: View) -> list[Fact]:
-    """The facts that an answer means on the evidence as it stood."""
+    """The facts that an answer means on the evidence as it stood; none yet where its scope is not known."""
     question = mind.knowledge.questions[act.question]
     chosen = next(a for a in question.answers if a.id == act.answer)
+    if is_bound(question) and not act.scope:
+        return []
     values = scope_values(before.now.judgement, act.scope)
     made = suppose(before.now.facts, chosen.facts, values, mind.knowledge)
     return [fact(f.kind, dict(f.values), quality="stated", source=f.source) for f in made]

@@ -18,7 +18,7 @@ from .acts import Act
 from .apply import apply
 from .change import changes
 from .context import context_of
-from .events import AnyEvent, DiagnosisEmitted, MessageReceived, Replied
+from .events import AnyEvent, DiagnosisEmitted, EvidenceAttached, EvidenceWithdrawn, MessageReceived, Replied
 from .evidence import Recordings
 from .mind import Mind, View
 from .state import SessionState, fold
@@ -52,7 +52,20 @@ def evidence(
     """The turn of evidence that a client attaches or takes back. `new`: tables by evidence id. Raises InputError where
     it cannot be put together with what is there."""
     before = mind.view(state, recordings)
-    return take((), attached, state, {**recordings, **new}, mind, before)
+    return take((), attached, state, {**recordings, **new}, mind, before, said=_attached(attached, state))
+
+
+def _attached(events: Sequence[AnyEvent], state: SessionState) -> list[Said]:
+    """What was read, or taken back."""
+    said: list[Said] = []
+    for event in events:
+        if isinstance(event, EvidenceAttached):
+            text = f"Read {event.label}: {'; '.join(event.in_words)}."
+            said.append(Said(kind="understood", text=text, ref=event.id))
+        elif isinstance(event, EvidenceWithdrawn) and (held := state.held(event.id)) is not None:
+            text = f"Taken back: {'; '.join(held.given.in_words) or held.given.label}."
+            said.append(Said(kind="understood", text=text, ref=event.id))
+    return said
 
 
 def take(
@@ -62,16 +75,17 @@ def take(
     recordings: Recordings,
     mind: Mind,
     before: View,
+    said: Sequence[Said] = (),
 ) -> Outcome:
-    """Apply acts, reason, say what changed and ask on."""
+    """Apply acts, reason, say what changed and ask on. `said`: what to say first."""
     turn = state.turn + 1
     events: list[AnyEvent] = list(first)
     state_now = fold([(turn, e) for e in first], state)
-    done = apply(acts, state_now, recordings, mind, before)
+    done = apply(acts, first, state_now, recordings, mind, before)
     events += done.events
     state_now, recordings = done.state, done.recordings
     after = mind.view(state_now, recordings)
-    said = list(done.said)
+    said = [*said, *done.said]
     disagree = dialogue.disagreements(state_now, after)
     events += disagree.events
     said += disagree.said
@@ -86,7 +100,7 @@ def take(
     said += end.said
     if changed:
         events.append(emitted(state.diagnosis, after, fired, mind.knowledge))
-    said = said or [Said(kind="note", text="Noted.")]
+    said = said or [Said(kind="note", text="That fits what is known." if done.known else "All right.")]
     events.append(Replied(said=[[s.kind, s.text, s.ref] for s in said], state=end.state))
     new_facts = tuple(fact_document(f) for f in after.evidence.facts if str(f.source).startswith(f"turn {turn}"))
     final = fold([(turn, e) for e in events], state)

@@ -58,20 +58,24 @@ class SessionReading:
     async def diagnosis(self, session: str, revision: int | None = None) -> Diagnosis:
         """A diagnosis with complete counterfactuals: the last, or one of the history. Raises NotFoundError where the
         session has none of that revision, or where it was made with another rule book and not kept."""
-        history = await self.history(session)
-        if revision is None:
-            if not history:
-                live = await self._now(session)
-                document = await asyncio.to_thread(self._mind.diagnosis, await self._view(live))
-                return document.model_copy(update={"session": session})
-            revision = history[-1].revision
-        wanted = next((s for s in history if s.revision == revision), None)
+        live = await self._now(session)
+        last = live.diagnosis
+        if revision is None and last is None:
+            document = await asyncio.to_thread(self._mind.diagnosis, await self._view(live))
+            return document.model_copy(update={"session": session})
+        known = [last] if last and revision in (None, last.revision) else await self.history(session)
+        wanted = next((s for s in known if s and revision in (None, s.revision)), None)
         if wanted is None:
             raise NotFoundError(f"the session has no diagnosis {revision}", where=session)
-        kept = await self._store.document(session, revision)
+        kept = await self._store.document(session, wanted.revision)
         if kept is not None:
             return Diagnosis.model_validate_json(kept)
-        return await self._completion.now(session, wanted, await self._view_at(session, wanted))
+        document = await self._completion.now(session, wanted, lambda: self._view_at(live, wanted))
+        if document.id != wanted.id and revision is not None:
+            raise NotFoundError(
+                f"diagnosis {revision} was made with another rule book and its document was not kept", where=session
+            )
+        return document
 
     async def facts(self, session: str) -> tuple[FactDocument, ...]:
         """Facts the diagnosis rests on, measured and stated."""
@@ -182,10 +186,12 @@ class SessionReading:
         live = await self._now(session)
         return live, await self._view(live)
 
-    async def _view_at(self, session: str, wanted: DiagnosisSummary) -> View:
+    async def _view_at(self, live: Live, wanted: DiagnosisSummary) -> View:
         """The evidence as it stood at the turn of a diagnosis."""
-        stored = [e for e in await self._store.events(session) if e.turn <= wanted.turn]
-        return await self._view(await self._live.after(Live(session, 0), stored))
+        if live.state.turn == wanted.turn:
+            return await self._view(live)
+        stored = [e for e in await self._store.events(live.id) if e.turn <= wanted.turn]
+        return await self._view(await self._live.after(Live(live.id, 0), stored))
 
 
 def _open_key(live: Live) -> frozenset[tuple[str, str]]:

@@ -101,7 +101,7 @@ class SessionService(SessionReading):
 
     async def say(self, session: str, text: str, *, expected: int | None = None) -> Reply:
         """The turn of a message."""
-        title = " ".join(text.split())[:TITLE_LENGTH]
+        title = "" if "\n" in text.strip() or text.startswith("/") else " ".join(text.split())[:TITLE_LENGTH]
 
         def take(live: Live) -> tuple[Outcome, bytes | None]:
             return turn.message(text, live.state, live.recordings, self._mind), None
@@ -164,7 +164,7 @@ class SessionService(SessionReading):
         title: str = "",
     ) -> Reply:
         """Reason and append in one transaction; again where another process was faster and no revision was expected."""
-        async with self._locks.setdefault(session, asyncio.Lock()):
+        async with self._locks.setdefault(session, asyncio.Lock()), self._completion.held():
             for attempt in range(MOST_RETRIES):
                 record = await self._store.get(session)
                 if expected is not None and expected != record.revision:

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 
 from ....traces.patterns import Words, says, words_of
-from ..acts import Act, Answered, Asked, Context, Measures, Pasted, Told, Unknown, Unread
+from ..acts import Act, Answered, Asked, Context, Measures, Pasted, Skipped, Told, Unknown, Unread
 from .answers import reply
 from .asked import asked
 from .commands import command
 from .corrections import correction, trusted
-from .measures import Memory, measures, open_measure, ratio_of_a_rank, trouble
+from .measures import Memory, measures, of_another_run, open_measure, ratio_of_a_rank, trouble
 from .text import LONGEST_SENTENCE, Piece, cleaned, pieces, read_by_a_log_reader
 from .told import answered_early, answers_said, logged, told
 from .vocabulary import vocabulary
@@ -33,6 +33,14 @@ _INTERROGATIVES = frozenset(
         *("what", "whats", "why", "how", "who", "whos", "which", "whose", "where", "when", "shall", "may", "explain"),
     ]
 )
+_PROPOSES = re.compile(
+    r"\b(?:should|shall|let'?s|lets|we'?ll|we will|i'?ll|going to|plan to|want to|could (?:we|i|try)|can (?:we|i)"
+    r"|maybe (?:we|i|try))\b",
+    re.I,
+)
+"""What somebody would do is no answer to what was seen."""
+_NUMBERED = re.compile(r"^\W*[1-9]\W*$")
+_ANOTHER_RUN = "these are numbers of another run; those of the slow run are needed, or how the two compare in words"
 _NO_HEADER = "rows of numbers without names: a first line such as  rank  input  compute  arrival  says what they are"
 _NO_SYMPTOM = "no line of this log says what the product knows; the first error of every rank says most"
 
@@ -78,8 +86,9 @@ def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) ->
     if (changed := correction(text, words, context)) is not None:
         return [changed]
     question = asked(text, words, context)
+    interrogative = text.endswith("?") or (bool(words.words) and words.words[words.start] in _INTERROGATIVES)
     supposed = question is not None and (text.endswith("?") or question.topic == "what_if")
-    numbers = () if supposed else measures(text, memory, context)
+    numbers = () if supposed or of_another_run(text) else measures(text, memory, context)
     if any(isinstance(act, Measures) for act in numbers):
         return [*numbers, *_told(text, words, context, measured=True)]
     open_question = context.question is not None and not any(isinstance(a, (Answered, Unknown)) for a in before)
@@ -87,20 +96,31 @@ def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) ->
     if (
         open_question
         and not vague
-        and not (question and text.endswith("?"))
+        and not (question and interrogative)
+        and not ((numbers or _PROPOSES.search(text)) and not _chooses(text, words, context))
         and (replies := list(_replies(text, context)))
     ):
         return replies
+    if question is not None and question.topic == "is_it" and _PROPOSES.search(text) and not text.endswith("?"):
+        question = Asked("safe", "", text)
     if question is not None:
-        asking = text.endswith("?") or words.words[words.start] in _INTERROGATIVES
-        acts = list(_told(text, words, context, question=asking)) if question.topic != "what_if" else []
-        return [*acts, question] if asking or not acts else acts
+        acts = list(_told(text, words, context, question=interrogative)) if question.topic != "what_if" else []
+        return [*acts, question] if interrogative or not acts else acts
     acts = list(_told(text, words, context))
     if acts or _says_nothing(words):
         return acts
     if context.question is None and says(vocabulary().unknown, words):
         return []
-    return list(numbers[:1]) or [Unread(_quote(text), trouble(text, context))]
+    if _PROPOSES.search(text) and not numbers:
+        return [Asked("safe", "", text)]
+    why = _ANOTHER_RUN if of_another_run(text) else trouble(text, context)
+    return list(numbers[:1]) or [Unread(_quote(text), why)]
+
+
+def _chooses(text: str, words: Words, context: Context) -> bool:
+    """Whether a sentence is a choice by number, or says that something is not known."""
+    found = reply(text, words, context)
+    return isinstance(found, (Unknown, Skipped)) or bool(_NUMBERED.match(text))
 
 
 def _told(

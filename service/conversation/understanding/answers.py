@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ....knowledge.model import Answer
 from ....traces.patterns import Words, match, one_typo, says, stem, words_of
+from ....traces.readers.table.numbers import unit_pattern
 from ..acts import Answered, Context, OpenQuestion, Skipped, Unknown, Unread
 from .vocabulary import vocabulary
 
@@ -23,6 +24,9 @@ _PLAIN = {"yes": ("yes", "yeah", "yep", "yup", "aye"), "no": ("no", "nope", "nah
 _REPLY = re.compile(
     r"^\W*(?:no|nope|nah|yes|yeah|yep|yup)\W+(?=(?:its?|it's|they|we|the|rank|this|that|all|some|one)\b)", re.I
 )
+_TIMES = re.compile(rf"\d\s*{unit_pattern()}", re.I)
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+"""A sentence with a time and another number is a measurement and no choice."""
 _ENOUGH = 1.0
 _COVERED = 0.5
 _OWN_WORDS = 1.5
@@ -79,6 +83,8 @@ def _in_words(clause: str, words: Words, question: OpenQuestion, context: Contex
     said = [a for a in answers if says(a.said, words)]
     if len(said) == 1:
         return Answered(question.id, question.scope, said[0].id, clause)
+    if _TIMES.search(clause) and len(_NUMBERS.findall(clause)) > 1:
+        return None
     polar = _polarity(words)
     if polar and (rest := _REPLY.sub("", clause, count=1)) != clause:
         words = words_of(rest)

@@ -27,6 +27,8 @@ _RANKS = re.compile(
     r"|show|late|slow|slower|faulty|dead|stuck|stay|look|out|finish|read|per|that|which|reach|stop|crash|died|have|in|behind)\b)",
     re.I,
 )
+_LOADERS = re.compile(r"\b(?:cores?|cpus?|threads?|loaders?|dataloaders?|num_workers|ranks?|gpus?)\b", re.I)
+"""Beside these words, workers are those that load data."""
 _WORLD = re.compile(r"\bworld[ _-]?size\s*(?:is|of|[=:])?\s*(\d+)", re.I)
 _STEPS = re.compile(
     rf"(?<![\w.])(?<!every )(?<!after )(?<!each )(?<!until )(?<!per )(?<!completed )(?<!finished )(?<!at )"
@@ -56,7 +58,9 @@ def _ranks(sentence: str) -> int | None:
             return _within(count_of(match[1]) * count_of(match[2]))
     if match := _WORLD.search(sentence):
         return _within(int(match[1]))
-    counts = [count_of(match["count"]) for match in _RANKS.finditer(sentence) if not match["before"]]
+    loaders = bool(_LOADERS.search(sentence))
+    found = [m for m in _RANKS.finditer(sentence) if not m["before"] and not (loaders and "worker" in m[0].lower())]
+    counts = [count_of(match["count"]) for match in found]
     return _within(max(counts, default=0))
 
 

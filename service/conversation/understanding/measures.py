@@ -71,6 +71,39 @@ _DONE = re.compile(
 _OTHER_WAIT = re.compile(
     r"\b(?:for|on)\s+(?:the\s+)?(?:others?|rest|peers?|rank|gpu|all-?\s?reduce|barrier|nccl|last)\b", re.I
 )
+_OF_STEP = re.compile(
+    rf"\s*\b(?:of|out of|in)\s+(?:an?|its|the|each|every)\s+(?:(?:about|around|roughly)\s+)?"
+    rf"({NUMBER})\s*({_UNIT})?\s+steps?\b",
+    re.I,
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:synthetic|random (?:tensors?|data|input|batch(?:es)?)|(?:fake|dummy) (?:data|input|batch(?:es)?|tensors?)"
+    r"|last week|before the (?:upgrade|update|change|move)|in a good run|on the (?:old|other) (?:cluster|machine|node)"
+    r"|without (?:the )?profiler)\b",
+    re.I,
+)
+_COPIES = re.compile(
+    r"\b(?:host[- ]to[- ]device|device[- ]to[- ]host|h2d|d2h|memory|pcie)\s+(?:transfers?|cop(?:y|ies))(?:\s+time)?\b",
+    re.I,
+)
+_IDLE = re.compile(r"\bidle\b|\bgaps?\b", re.I)
+_PER_STEP = re.compile(r"\b(?:per|a|each|every)\s+steps?\b(?!\s+(?:takes?|is|lasts?))", re.I)
+_DIFFERS = re.compile(r"\b(?:differs?|varies|vary|ratio|factor|balance|imbalance|fold)\b", re.I)
+_TRUSTED_BARE = 3
+"""How many words beside ranks, measures and numbers a sentence may hold whose numbers have no unit."""
+_LATE = re.compile(rf"({_VALUE})\s+(?:too\s+)?late\b(?!\s+than)", re.I)
+_USED_TO = re.compile(
+    rf"[\s,;(]*\b(?:used to be|up from|down from|instead of)\s+(?:about\s+|around\s+)?{_VALUE}\)?", re.I
+)
+_PAUSE = re.compile(
+    r"(?:\bbut\b|\bbecause\b|\band\b|[,;.]|^)(?:(?!\bbut\b|\bbecause\b|\band\b)[^,;.])*?"
+    r"\b(?:gc|garbage|pauses?|checkpoints?|recompil\w+|compil\w+)\b[^,;.]*",
+    re.I,
+)
+_SCATTERED = re.compile(
+    r"\b(?:all|none|some|both)\s+(?:\d+\s+)?(?:of\s+them\s+)?(?:do|have|leave|leaves|entered|enter)\b", re.I
+)
+_ON_ALL = re.compile(r"\b(on|for)\s+(?:all|each|every)(?:\s+of\s+them)?(?=\s*(?:[.,;]|$))", re.I)
 _NO_MEASURE = "no measure with the number: say arrival, input wait, forward, backward, compute, host or transfer"
 _NO_RANK = "the number names no rank: for example rank 2 140 ms, others 20 ms"
 _WHOSE = "it is open whose value is whose: for example rank 2 140 ms, others 20 ms"
@@ -126,11 +159,17 @@ def _statements(
 ) -> tuple[list[Statement], Sequence[tuple[ranks.Ranks, str]], list[str]]:
     if len(sentence) > LONGEST_LINE or not re.search(r"\d", sentence) and "read" not in sentence.lower():
         return [], (), []
-    text, end = _without_end(spelled_out(sentence, context))
+    text, whole = _without_step(sentence)
+    text, end = _without_end(spelled_out(text, context))
     if end is not None and not re.search(r"\d", text):
         return _transfer([], end, memory), (), []
     text = _measure_first(text)
+    if _IDLE.search(text) or _SCATTERED.search(sentence):
+        return [], (), []
     kinds = [token.kind for token in tokens(text) if token.kind != "comma"]
+    bare = not re.search(rf"\d\s*{_UNIT}\b|\breads?\b", text, re.I)
+    if bare and _left(text) > _TRUSTED_BARE:
+        return [], (), []
     carried = _carried(text, kinds, memory, context)
     if not {"who", "list"} & set(kinds) and not re.search(rf"\d\s*{_UNIT}", text) and _left(text) > 1:
         return [], (), []
@@ -142,7 +181,31 @@ def _statements(
         found = []
     waits_for_input = open_measure(context) == "input_wait_ms" and not _OTHER_WAIT.search(sentence)
     statements = [_statement(s, waits_for_input) for s in found if not math.isnan(s.quantity.value)]
-    return statements + _transfer(statements, end, memory), sources, unused
+    if _DIFFERS.search(sentence):
+        statements = [s for s in statements if s.column.endswith("_ms")]
+    return [*statements, *whole, *_transfer(statements, end, memory)], sources, unused
+
+
+def of_another_run(sentence: str) -> bool:
+    """Whether its numbers are of a run with other data, of another time or without the measurement."""
+    clauses = re.split(r"[,;](?!\d)", sentence[:LONGEST_LINE])
+    return any(re.search(r"\d", clause) and _ELSEWHERE.search(clause) for clause in clauses)
+
+
+def of_a_pause(part: str) -> bool:
+    """Whether a part of a sentence speaks of a pause of the host, whose length is no stage of the step."""
+    return bool(_PAUSE.search(part))
+
+
+def _without_step(text: str) -> tuple[str, list[Statement]]:
+    """`300 ms of a 320 ms step` says how long the step is."""
+    match = _OF_STEP.search(text)
+    if match is None:
+        return text, []
+    found = prose.tokens(f"{match[1]} {match[2] or 'ms'}")
+    factor = next((value.factor_ms for token in found for value in token.values), None) or 1.0
+    step = Statement("all", "step_ms", float(match[1].replace(",", "")) * factor)
+    return text[: match.start()] + text[match.end() :], [step]
 
 
 def _measure_first(text: str) -> str:
@@ -180,8 +243,9 @@ def open_measure(context: Context) -> str:
 
 def spelled_out(sentence: str, context: Context) -> str:
     """The sentence with ranks written as `rank 5` and lists as `20/20/140`."""
-    text = _NEAR_RANK.sub(lambda m: f"rank{m[2]}" if one_typo("rank", m[1].lower()) else m[0], sentence)
-    text = _SHORT_RANK.sub(r"rank \1", text)
+    text = _USED_TO.sub("", _LATE.sub(r"\1 later than the others", _PAUSE.sub("", sentence)))
+    text = _NEAR_RANK.sub(lambda m: f"rank{m[2]}" if one_typo("rank", m[1].lower()) else m[0], text)
+    text = _PER_STEP.sub("", _COPIES.sub("copying", _ON_ALL.sub(r"\1 all ranks", _SHORT_RANK.sub(r"rank \1", text))))
     text = _TWO_RANKS.sub(r"\1s\2", text)
     text = _STEP_TIME.sub("step time", _THINGS.sub("", text))
     text = _TAKEN_BACK.sub("", _ALL_BUT.sub("all ranks but ", _THAN_OTHERS.sub(r"\1", text)))

@@ -6,11 +6,12 @@ import re
 
 from ....knowledge.facts import Fact, fact
 from ....knowledge.model import Knowledge
+from ....rules.candidates import is_bound
 from ....traces.patterns import Book, Words, book_of
 from ....traces.symptoms import find_symptoms, ranks_named
 from ..acts import Answered, Context, Told
 from .job import Size, size
-from .measures import ratio_of_a_rank
+from .measures import of_a_pause, ratio_of_a_rank
 from .vocabulary import background_book, vocabulary
 
 JOB = "job"
@@ -77,21 +78,21 @@ def answers_said(knowledge: Knowledge) -> Book:
 
 
 def _scope(question: str, sentence: str, context: Context) -> str:
+    """The scope that an early answer speaks of; empty where it needs one and none is known yet: then it
+    counts for whatever scope is found later."""
     if context.question is not None and context.question.id == question:
         return context.question.scope
-    bound = any(
-        "$scope" in template.values() for a in context.knowledge.questions[question].answers for template in a.facts
-    )
-    if not bound:
+    if not is_bound(context.knowledge.questions[question]):
         return JOB
     named = ranks_named(sentence)
     if named.isdecimal():
         return f"rank:{named}"
-    return context.scopes[0][0] if context.scopes else JOB
+    return context.scopes[0][0] if context.scopes else ""
 
 
 def _without_numbers(sentence: str) -> str:
-    return ", ".join(part for part in _PARTS.split(sentence) if not re.search(r"\d", part))
+    parts = _PARTS.split(sentence)
+    return ", ".join(part for part in parts if not re.search(r"\d", part) or of_a_pause(part))
 
 
 def _symptoms(text: str, context: Context) -> tuple[list[Fact], list[str]]:
