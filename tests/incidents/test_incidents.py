@@ -18,6 +18,7 @@ MISSED_VERDICTS: dict[str, str] = {
 """Id -> why the verdict is another."""
 MISSED_QUESTIONS: dict[str, str] = {
     "C004": "the input wait names the rank already; what the lateness follows decides more than the storage",
+    "C005": "the open stages come first: the host, and more steps; operations and devices follow",
     "C154": "the transport line decides already, and no benchmark or topology changes the verdict",
     "C170": "data wait, configuration and benchmark bear on more causes than the storage",
 }

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ....traces.patterns import Words, says, words_of
 from ..acts import Act, Answered, Asked, Context, Measures, Pasted, Skipped, Told, Unknown, Unread
-from .answers import reply
+from .answers import is_measurement, reply
 from .asked import asked
 from .commands import command
 from .corrections import correction, trusted
@@ -97,7 +97,7 @@ def _sentence(text: str, memory: Memory, context: Context, before: list[Act]) ->
         open_question
         and not vague
         and not (question and interrogative)
-        and not ((numbers or _PROPOSES.search(text)) and not _chooses(text, words, context))
+        and not ((numbers or _PROPOSES.search(text) or is_measurement(text)) and not _chooses(text, words, context))
         and (replies := list(_replies(text, context)))
     ):
         return replies

@@ -26,7 +26,6 @@ _REPLY = re.compile(
 )
 _TIMES = re.compile(rf"\d\s*{unit_pattern()}", re.I)
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
-"""A sentence with a time and another number is a measurement and no choice."""
 _ENOUGH = 1.0
 _COVERED = 0.5
 _OWN_WORDS = 1.5
@@ -46,6 +45,11 @@ def reply(clause: str, words: Words, context: Context) -> Reply | None:
     if says((*vocabulary().unknown, *vocabulary().unknown_if_asked), words) and not says(("why|because|since",), words):
         return Unknown(question.id, question.scope)
     return _in_words(clause, words, question, context)
+
+
+def is_measurement(text: str) -> bool:
+    """Whether it holds a time and another number: then it is no choice."""
+    return bool(_TIMES.search(text)) and len(_NUMBERS.findall(text)) > 1
 
 
 def _chosen(clause: str, words: Words, question: OpenQuestion) -> Reply | None:
@@ -83,7 +87,7 @@ def _in_words(clause: str, words: Words, question: OpenQuestion, context: Contex
     said = [a for a in answers if says(a.said, words)]
     if len(said) == 1:
         return Answered(question.id, question.scope, said[0].id, clause)
-    if _TIMES.search(clause) and len(_NUMBERS.findall(clause)) > 1:
+    if is_measurement(clause):
         return None
     polar = _polarity(words)
     if polar and (rest := _REPLY.sub("", clause, count=1)) != clause:

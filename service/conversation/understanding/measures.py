@@ -103,6 +103,9 @@ _PAUSE = re.compile(
 _SCATTERED = re.compile(
     r"\b(?:all|none|some|both)\s+(?:\d+\s+)?(?:of\s+them\s+)?(?:do|have|leave|leaves|entered|enter)\b", re.I
 )
+_SOMETIMES = re.compile(
+    r"\b(?:some (?:batches|steps|iterations)|sometimes|occasionally|spikes?|now and then|once in a while)\b", re.I
+)
 _ON_ALL = re.compile(r"\b(on|for)\s+(?:all|each|every)(?:\s+of\s+them)?(?=\s*(?:[.,;]|$))", re.I)
 _NO_MEASURE = "no measure with the number: say arrival, input wait, forward, backward, compute, host or transfer"
 _NO_RANK = "the number names no rank: for example rank 2 140 ms, others 20 ms"
@@ -164,7 +167,7 @@ def _statements(
     if end is not None and not re.search(r"\d", text):
         return _transfer([], end, memory), (), []
     text = _measure_first(text)
-    if _IDLE.search(text) or _SCATTERED.search(sentence):
+    if _IDLE.search(text) or _SCATTERED.search(sentence) or _SOMETIMES.search(sentence):
         return [], (), []
     kinds = [token.kind for token in tokens(text) if token.kind != "comma"]
     bare = not re.search(rf"\d\s*{_UNIT}\b|\breads?\b", text, re.I)
