@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ...knowledge.facts import Fact, Scalar
 from ...knowledge.loader import load
+from ...rules.counterfactuals import Infer
 from ...rules.infer import infer
 from ...rules.loader import load_book
+from ...rules.model import Inference
 from ...rules.pool import InferencePool
 from ..conversation.mind import Mind
 from ..diagnosis.reasoner import Reasoner, local_reasoner
+
+MOST_REMEMBERED = 1024
+Key = frozenset[tuple[str, tuple[tuple[str, Scalar], ...]]]
 
 
 def open_mind(workers: int, book_directories: Sequence[Path]) -> tuple[Mind, Callable[[], None]]:
     """The mind, and what closes it. `workers` 0: inference in this process. Raises KnowledgeError and EngineError."""
     if not workers and not book_directories:
-        mind = Mind(local_reasoner())
-        mind.reasoner.infer([[]])
-        return mind, lambda: None
+        local = local_reasoner()
+        local.infer([[]])
+        return Mind(Reasoner(local.knowledge, local.book_sha256, Remembering(local.infer))), lambda: None
     knowledge = load()
     book = load_book(book_directories, knowledge=knowledge)
-    if not workers:
-        return Mind(Reasoner(knowledge, book.sha256, lambda batch: [infer(f, book) for f in batch])), lambda: None
-    pool = InferencePool(workers, book_directories)
-    return Mind(Reasoner(knowledge, book.sha256, pool.infer_batch)), pool.close
+    pool = InferencePool(workers, book_directories) if workers else None
+    run = pool.infer_batch if pool else lambda batch: [infer(facts, book) for facts in batch]
+    mind = Mind(Reasoner(knowledge, book.sha256, Remembering(run)))
+    return mind, pool.close if pool else lambda: None
+
+
+class Remembering:
+    """Inference that remembers the results used last: questions, counterfactuals and the next turn suppose the same
+    facts. Thread-safe. No facts at all are always inferred, so that an engine that does not answer is noticed."""
+
+    def __init__(self, run: Infer) -> None:
+        self._run = run
+        self._kept: OrderedDict[Key, Inference] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, batch: Sequence[Sequence[Fact]]) -> list[Inference]:
+        """What follows from each set of facts; sources and order do not matter."""
+        keys: list[Key] = [frozenset((f.kind, f.values) for f in facts) for facts in batch]
+        with self._lock:
+            known = {key: self._kept[key] for key in keys if key in self._kept}
+        missing = {key: facts for key, facts in zip(keys, batch, strict=True) if key not in known}
+        if missing:
+            known |= zip(missing, self._run(list(missing.values())), strict=True)
+        with self._lock:
+            for key in filter(None, keys):
+                self._kept[key] = known[key]
+                self._kept.move_to_end(key)
+            while len(self._kept) > MOST_REMEMBERED:
+                self._kept.popitem(last=False)
+        return [known[key] for key in keys]
