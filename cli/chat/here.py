@@ -79,7 +79,7 @@ async def carried_out(name: str, rest: str, talk: Talk, *, width: int, color: bo
 
 async def attached(paths: Sequence[str], talk: Talk, width: int) -> list[Text]:
     """Read, attach, and what is said to it."""
-    from ..render.conversation import attached_lines
+    from ..render.conversation import reply_lines
 
     if not paths:
         raise UsageError("/attach needs a path", remedy="For example: /attach traces/")
@@ -88,7 +88,7 @@ async def attached(paths: Sequence[str], talk: Talk, width: int) -> list[Text]:
             data, label = read([os.path.expanduser(path) for path in paths])
     except KeyboardInterrupt:  # a loop does not outlive one that leaves a task
         raise InputError("reading was interrupted; nothing was attached") from None
-    return list(attached_lines(await talk.attach(data, label), label, width))
+    return list(reply_lines(await talk.attach(data, label), width))
 
 
 @contextmanager

@@ -73,10 +73,10 @@ class Chat:
 
     async def attach(self, data: bytes, label: str) -> None:
         """What is said to evidence named on the command line."""
-        from ..render.conversation import attached_lines
+        from ..render.conversation import reply_lines
 
         reply = await self.wait(self.talk.attach(data, label))
-        self.show(list(attached_lines(reply, label, columns(sys.stdout))))
+        self.show(list(reply_lines(reply, columns(sys.stdout))))
 
     async def wait(self, work: Awaitable[T]) -> T:
         """Wait for what the chat cannot begin without. Raises KeyboardInterrupt at Ctrl-C."""

@@ -93,7 +93,7 @@ def run(options: Options, text: str, tables: tuple[bytes, str] | None) -> Exit:
 
 
 async def _talked(options: Options, said: list[str], tables: tuple[bytes, str] | None) -> Exit:
-    from ..render.conversation import attached_lines, reply_lines
+    from ..render.conversation import reply_lines
 
     out = sys.stdout if options.output == "text" else sys.stderr
     width = columns(out)
@@ -106,7 +106,7 @@ async def _talked(options: Options, said: list[str], tables: tuple[bytes, str] |
         session = (await client.find_session(options.session)).id if options.session else ""
         talk = Talk(connection, title=options.title, session=session)
         if tables is not None:
-            show(list(attached_lines(await talk.attach(*tables), tables[1], width)))
+            show(list(reply_lines(await talk.attach(*tables), width)))
         for text in said:
             command = command_of(text)
             if command and command[0] == "quit":

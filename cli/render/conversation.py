@@ -28,14 +28,6 @@ def reply_lines(reply: Reply, width: int) -> Iterator[Text]:
         yield from said_lines(said, width)
 
 
-def attached_lines(reply: Reply, label: str, width: int) -> Iterator[Text]:
-    """The reply to traces that were read here."""
-    for line in wrapped(f"Attached {label}; /undo takes it back.", width, indent=""):
-        line.stylize("cyan")
-        yield line
-    yield from reply_lines(reply, width)
-
-
 def said_lines(said: Said, width: int) -> Iterator[Text]:
     """One thing said: a line of its text is wrapped below its own beginning."""
     asked = said.kind == "question"

@@ -60,7 +60,7 @@ def _attached(events: Sequence[AnyEvent], state: SessionState) -> list[Said]:
     said: list[Said] = []
     for event in events:
         if isinstance(event, EvidenceAttached):
-            text = f"Read {event.label}: {'; '.join(event.in_words)}."
+            text = f"Read {event.label}: {'; '.join(event.in_words)}.  /undo takes it back."
             said.append(Said(kind="understood", text=text, ref=event.id))
         elif isinstance(event, EvidenceWithdrawn) and (held := state.held(event.id)) is not None:
             text = f"Taken back: {'; '.join(held.given.in_words) or held.given.label}."

@@ -74,7 +74,7 @@ def test_a_path_alone_is_attached(place: dict[str, str], tmp_path: Path) -> None
     trace.write_text("rank,input_ms,compute_ms,arrival_ms\n0,20,180,200\n1,20,180,200\n2,140,180,320\n3,20,180,200\n")
     with terminal("chat", env=place) as chat:
         chat.see(PROMPT)
-        chat.say(str(trace), "Attached .*/undo takes it back")
+        chat.say(str(trace), "Read .*/undo takes it back")
         chat.see("Rank 2 .*probable")
 
 
