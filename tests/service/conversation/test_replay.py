@@ -142,7 +142,7 @@ def test_the_log_replayed_is_the_live_session(messages: list[str]) -> None:
 
 @pytest.mark.slow
 @settings(max_examples=180, deadline=None)
-@given(st.lists(st.sampled_from(POOL), min_size=5, max_size=25))
+@given(st.lists(st.sampled_from(POOL), min_size=5, max_size=20))
 def test_the_log_replayed_is_the_live_session_after_long_walks(messages: list[str]) -> None:
     walk(messages)
 
@@ -156,6 +156,11 @@ TOLD = {
         "rank 3 has twice the padded tokens, 8192 against 4096",
     ),
     "a dead worker": ("rank 1 died with an out of memory error", "the others hang in all_reduce", "8 ranks"),
+    "an experiment told before the rank is known": (
+        "rank 5 arrives at 410 ms, the others at 250",
+        "rank 5 input wait 180 ms, the others 20",
+        "the lateness followed the data when we swapped shards",
+    ),
     "a late rank, and all agree": (
         "rank 2 input wait 140 ms, the others 20",
         "compute is 180 ms on every rank",
