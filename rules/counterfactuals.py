@@ -20,6 +20,8 @@ Infer = Callable[[Sequence[Sequence[Fact]]], Sequence[Inference]]
 """Runs inference on several sets of facts, in process or in a pool of workers."""
 
 MOST_RUNS = 400
+AT_A_TIME = 3
+"""Questions assessed at a time where only the first are wanted."""
 PREDICTED = 0.8
 """P(outcome | a cause that predicts it); the rest is shared by the outcomes it does not predict."""
 UNIFORM = 0.1
@@ -82,10 +84,16 @@ def reason(facts: Sequence[Fact], knowledge: Knowledge, infer: Infer) -> Reasone
     return Reasoned(tuple(facts), planned, judgement)
 
 
-def explore(now: Reasoned, knowledge: Knowledge, infer: Infer, *, most_runs: int = MOST_RUNS) -> Counterfactuals:
-    """Assess every open candidate, and remove every fact of the leader's support, in one batch of `infer`."""
-    open_now = candidates(now.facts, now.judgement, now.inference, knowledge)
+def explore(
+    now: Reasoned, knowledge: Knowledge, infer: Infer, *, most_runs: int = MOST_RUNS, proposed_only: bool = False
+) -> Counterfactuals:
+    """Assess every open candidate, and remove every fact of the leader's support, in one batch of `infer`.
+    `proposed_only`: a first look, at what rules put forward and nothing else."""
+    every = candidates(now.facts, now.judgement, now.inference, knowledge)
     support = support_of(now.facts, now.inference, now.judgement, knowledge.keys)
+    of = len(support) + len(_distinct(every, now.facts))
+    open_now = tuple(c for c in every if c.proposed) if proposed_only else every
+    support = [] if proposed_only else support
     without = [[f for f in now.facts if f != removed] for removed in support]
     supposed = _distinct(open_now, now.facts)
     wanted = [*without, *(with_facts(now.facts, added, knowledge) for added in supposed)]
@@ -101,28 +109,63 @@ def explore(now: Reasoned, knowledge: Knowledge, infer: Infer, *, most_runs: int
         revisions=_revisions(assessed, (*experiments[:1], *questions[:1]), now.judgement),
         rests_on=tuple((f, j) for f, j in zip(support, judged, strict=False) if j.outcome != now.judgement.outcome),
         ran=len(runs),
-        of=len(wanted),
+        of=max(of, len(runs)),
     )
 
 
 def ask(
-    now: Reasoned, knowledge: Knowledge, infer: Infer, skip: frozenset[tuple[str, str]] = frozenset()
+    now: Reasoned,
+    knowledge: Knowledge,
+    infer: Infer,
+    skip: frozenset[tuple[str, str]] = frozenset(),
+    *,
+    first: int | None = None,
+    keep: tuple[str, str] | None = None,
 ) -> tuple[Assessment, ...]:
     """The questions worth asking now, best first, without those in `skip` (id and scope); much less work than
-    `explore`. Those that no rule put forward are assessed only where none that a rule did is worth asking."""
+    `explore`. Those that no rule put forward are assessed only where none that a rule did is worth asking.
+
+    `first`: how many are wanted; those that cannot be among them, since all information there is would not be worth
+    their cost, are not assessed. `keep`: a question (id and scope) that is assessed in any case.
+    """
     questions = [c for c in candidates(now.facts, now.judgement, now.inference, knowledge) if c.kind == "question"]
     questions = [c for c in questions if (c.id, c.scope) not in skip]
     proposed = [c for c in questions if c.proposed]
-    found = _asked(proposed, now, knowledge, infer)
-    return found or _asked([c for c in questions if not c.proposed], now, knowledge, infer)
+    found = _asked(proposed, now, knowledge, infer, first, keep)
+    return found or _asked([c for c in questions if not c.proposed], now, knowledge, infer, first, keep)
 
 
-def _asked(questions: Sequence[Candidate], now: Reasoned, knowledge: Knowledge, infer: Infer) -> tuple[Assessment, ...]:
-    supposed = _distinct(questions, now.facts)
-    runs = [with_facts(now.facts, added, knowledge) for added in supposed]
-    judged = (judge(facts, made, knowledge) for facts, made in zip(runs, infer(runs) if runs else (), strict=True))
-    after = dict(zip(supposed, judged, strict=True))
-    return _ranked([_assess(c, after, now.judgement) for c in questions], "question", now.judgement)
+def _asked(
+    questions: Sequence[Candidate],
+    now: Reasoned,
+    knowledge: Knowledge,
+    infer: Infer,
+    first: int | None,
+    keep: tuple[str, str] | None,
+) -> tuple[Assessment, ...]:
+    """Assessed from the highest possible value down, a few at a time."""
+    left = sorted(questions, key=lambda c: ((c.id, c.scope) != keep, -_most_value(c, now.judgement), c.id, c.scope))
+    assessed: list[Assessment] = []
+    while left:
+        size = len(left) if first is None else AT_A_TIME
+        part, left = left[:size], left[size:]
+        supposed = _distinct(part, now.facts)
+        runs = [with_facts(now.facts, added, knowledge) for added in supposed]
+        judged = (judge(facts, made, knowledge) for facts, made in zip(runs, infer(runs) if runs else (), strict=True))
+        after = dict(zip(supposed, judged, strict=True))
+        assessed += [_assess(c, after, now.judgement) for c in part]
+        ranked = _ranked(assessed, "question", now.judgement)
+        last = ranked[first - 1] if first is not None and len(ranked) >= first else None
+        if last is not None and left and last.value > _most_value(left[0], now.judgement):
+            break
+    return _ranked(assessed, "question", now.judgement)
+
+
+def _most_value(candidate: Candidate, now: Judgement) -> float:
+    """The most information a question could bring for its cost, bits a minute: all doubt about the cause, or a
+    verdict of its own for each answer."""
+    doubt = entropy(_beliefs(candidate, now).values())
+    return max(doubt, math.log2(max(len(candidate.outcomes), 1))) / max(candidate.cost, 0.1)
 
 
 def assessed_alike(candidate: Candidate) -> Assessment:

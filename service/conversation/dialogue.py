@@ -69,7 +69,7 @@ class GoneOn:
 def go_on(state: SessionState, view: View, mind: Mind, done: Applied, *, waiting: bool) -> GoneOn:
     """Answers to free questions, then the next question or the conclusion. `waiting`: a contradiction was just
     asked about, which comes first."""
-    worth = mind.questions(view, _closed(state))
+    worth = mind.questions(view, _closed(state), first=1, keep=_key(state))
     open_now = _open(state, view, mind, worth)
     said = [_answered(asked, state, view, mind, done, open_now) for asked in done.back]
     if waiting or state.contested is not None:
@@ -86,10 +86,10 @@ def go_on(state: SessionState, view: View, mind: Mind, done: Applied, *, waiting
         document = question_document(chosen, view.now.judgement, mind.knowledge)
         return GoneOn(document, (*_settled_question(state), asking(chosen)), tuple(said), "asking")
     if done.weighs or done.closed:
-        said += [*conclusion(view, mind), *(_also(worth) if tired else ())]
+        said += [*conclusion(view, mind), *(_also(state, view, mind) if tired else ())]
     elif not said:
         text = "Nothing is asked now. /show has the diagnosis; whatever else you know may change it."
-        said += _also(worth) or [Said(kind="note", text=text)]
+        said += _also(state, view, mind) or [Said(kind="note", text=text)]
     stands: State = "concluded" if _settled(view) else "inconclusive"
     return GoneOn(None, _settled_question(state), tuple(said), stands)
 
@@ -101,27 +101,30 @@ def _settled_question(state: SessionState) -> tuple[AnyEvent, ...]:
     return (QuestionClosed(question=state.question.id, scope=state.question.scope, how="settled"),)
 
 
-def _also(worth: Sequence[Assessment]) -> list[Said]:
+def _also(state: SessionState, view: View, mind: Mind) -> list[Said]:
     """What could still be answered, after several times "don't know"."""
+    worth = mind.questions(view, _closed(state), first=MOST_ALSO)[:MOST_ALSO]
     if not worth:
         return []
-    lines = [f"  - {a.candidate.text}" for a in worth[:MOST_ALSO]]
-    return [
-        Said(kind="note", text="\n".join(["I keep the session. Any of these would help when you know it:", *lines]))
-    ]
+    head = "I keep the session. Any of these would help when you know it:"
+    return [Said(kind="note", text="\n".join([head, *(f"  - {a.candidate.text}" for a in worth)]))]
+
+
+def _key(state: SessionState) -> tuple[str, str] | None:
+    """Id and scope of the open question."""
+    return (state.question.id, state.question.scope) if state.question else None
 
 
 def _closed(state: SessionState) -> frozenset[tuple[str, str]]:
     """Questions not to ask again: all that were asked, but the open one."""
-    here = {(state.question.id, state.question.scope)} if state.question else set()
-    return state.asked - here
+    return state.asked - {_key(state)}
 
 
 def _open(state: SessionState, view: View, mind: Mind, worth: Sequence[Assessment]) -> Assessment | None:
     """The question asked before, where an answer to it still counts."""
-    if state.question is None:
+    key = _key(state)
+    if key is None:
         return None
-    key = (state.question.id, state.question.scope)
     found = next((a for a in worth if (a.candidate.id, a.candidate.scope) == key), None)
     apart = _apart(view, mind, _closed(state)) if found is None else None
     return found or (apart if apart is not None and apart.candidate.id == key[0] else None)
@@ -170,7 +173,7 @@ def _answered(
 
 def conclusion(view: View, mind: Mind) -> list[Said]:
     """The statement (L30), what to run, what would change the verdict, and apart from it what limits harm."""
-    document = mind.diagnosis(view)
+    document = mind.first_look(view)
     said = [Said(kind="diagnosis", text=f"{document.statement} ({document.verdict.replace('_', ' ')})")]
     plan = plan_in_words(document)
     if plan and document.verdict != "healthy":

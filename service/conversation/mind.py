@@ -44,6 +44,7 @@ class Mind:
         self._views: _Kept[Reasoned] = _Kept()
         self._questions: _Kept[tuple[Assessment, ...]] = _Kept()
         self._documents: _Kept[Diagnosis] = _Kept()
+        self._looks: _Kept[Diagnosis] = _Kept()
 
     @property
     def knowledge(self) -> Knowledge:
@@ -59,9 +60,19 @@ class Mind:
         now = self._views.get(key, lambda: reason(facts, self.knowledge, self.reasoner.infer))
         return View(evidence, now, identity)
 
-    def questions(self, view: View, skip: frozenset[tuple[str, str]]) -> tuple[Assessment, ...]:
-        """Questions worth asking, best first, without those in `skip`."""
-        return self._questions.get((view.key, skip), lambda: ask(view.now, self.knowledge, self.reasoner.infer, skip))
+    def questions(
+        self,
+        view: View,
+        skip: frozenset[tuple[str, str]],
+        *,
+        first: int | None = None,
+        keep: tuple[str, str] | None = None,
+    ) -> tuple[Assessment, ...]:
+        """Questions worth asking, best first, without those in `skip`; of the rest at least the `first` and `keep`."""
+        return self._questions.get(
+            (view.key, skip, first, keep),
+            lambda: ask(view.now, self.knowledge, self.reasoner.infer, skip, first=first, keep=keep),
+        )
 
     def apart(self, view: View, asked: frozenset[tuple[str, str]]) -> Assessment | None:
         """A question that a rule put forward and whose answer changes only what may be done meanwhile."""
@@ -79,6 +90,18 @@ class Mind:
             lambda: diagnose(held.facts, held.report, held.extras, reasoner=self.reasoner, now=view.now),
         )
 
+    def first_look(self, view: View) -> Diagnosis:
+        """The document with the counterfactuals that rules put forward: enough for a reply, which does not wait for
+        the rest; the whole where it is at hand."""
+        held = view.evidence
+        whole = self._documents.peek(view.key)
+        return whole or self._looks.get(
+            view.key,
+            lambda: diagnose(
+                held.facts, held.report, held.extras, reasoner=self.reasoner, now=view.now, first_look=True
+            ),
+        )
+
 
 class _Kept(OrderedDict[Hashable, T]):
     """The results used last."""
@@ -93,6 +116,14 @@ class _Kept(OrderedDict[Hashable, T]):
                 self.move_to_end(key)
                 return self[key]
         made = make()
+        return self._keep(key, made)
+
+    def peek(self, key: Hashable) -> T | None:
+        """What is kept, without making it."""
+        with self._lock:
+            return super().get(key)
+
+    def _keep(self, key: Hashable, made: T) -> T:
         with self._lock:
             self[key] = made
             while len(self) > MOST_KEPT:

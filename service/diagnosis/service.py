@@ -25,17 +25,19 @@ def diagnose(
     reasoner: Reasoner,
     created_at: str | None = None,
     now: Reasoned | None = None,
+    first_look: bool = False,
 ) -> Diagnosis:
     """The diagnosis of one job from its facts.
 
     `extras` are figures that are not facts; `created_at` is ISO 8601 and left out where equal evidence has to give
-    an equal document; `now` is the reasoning over the same facts where it is at hand. Raises KnowledgeError for a fact
+    an equal document; `now` is the reasoning over the same facts where it is at hand; `first_look` leaves out
+    what no rule put forward, and what the verdict rests on. Raises KnowledgeError for a fact
     outside the vocabulary and EngineError from `infer`.
     """
     knowledge, infer = reasoner.knowledge, reasoner.infer
     evidence = documents.canonical(facts, knowledge)
     now = now or reason(evidence, knowledge, infer)
-    cf = explore(now, knowledge, infer)
+    cf = explore(now, knowledge, infer, proposed_only=first_look)
     judgement, inference = now.judgement, now.inference
     rivals = statement.alternatives(judgement, knowledge)
     steps = plans.next_steps(cf, judgement, knowledge)

@@ -71,8 +71,7 @@ def text_of(outcome: Outcome) -> str:
 
 def documents() -> dict[str, dict[str, Any]]:
     """Every conversation by its name."""
-    found = {p.stem: yaml.load(p.read_text("utf-8"), Loader=yaml.CSafeLoader) for p in sorted(CASES.glob("*.yaml"))}
-    return found
+    return {p.stem: yaml.load(p.read_text("utf-8"), Loader=yaml.CSafeLoader) for p in sorted(CASES.glob("*.yaml"))}
 
 
 def check(outcome: Outcome, wanted: dict[str, Any], where: str) -> list[str]:

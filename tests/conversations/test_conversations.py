@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from latecomer.rules.counterfactuals import ask
 
-from .talk import EXAMPLE_JOB, Talk, check, documents, text_of
+from .talk import EXAMPLE_JOB, Talk, check, documents, mind, text_of
 
 DOCUMENTS = documents()
 
@@ -46,3 +47,16 @@ def test_there_are_enough_and_every_cause_is_reached() -> None:
 
 def test_every_conversation_names_its_clauses() -> None:
     assert all(d["clauses"] and d["title"] for d in DOCUMENTS.values())
+
+
+@pytest.mark.parametrize(
+    "name", ["the-exercise", "a-late-rank-of-unknown-cause", "the-network-is-blamed", "all-starve"]
+)
+def test_the_first_question_is_found_without_assessing_all(name: str) -> None:
+    talk, _ = play(DOCUMENTS[name])
+    reasoner = mind().reasoner
+    for outcome in talk.outcomes:
+        now = outcome.view.now
+        every = ask(now, reasoner.knowledge, reasoner.infer)
+        first = ask(now, reasoner.knowledge, reasoner.infer, first=1)
+        assert first[:1] == every[:1]

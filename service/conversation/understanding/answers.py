@@ -9,6 +9,7 @@ from ....knowledge.model import Answer
 from ....traces.patterns import Words, match, one_typo, says, stem, words_of
 from ....traces.readers.table.numbers import unit_pattern
 from ..acts import Answered, Context, OpenQuestion, Skipped, Unknown, Unread
+from .job import without_size
 from .vocabulary import vocabulary
 
 _CHOICE = re.compile(
@@ -89,6 +90,9 @@ def _in_words(clause: str, words: Words, question: OpenQuestion, context: Contex
         return Answered(question.id, question.scope, said[0].id, clause)
     if is_measurement(clause):
         return None
+    rest = without_size(clause)
+    if rest != clause:
+        clause, words = rest, words_of(rest)
     polar = _polarity(words)
     if polar and (rest := _REPLY.sub("", clause, count=1)) != clause:
         words = words_of(rest)

@@ -45,6 +45,13 @@ class Size:
     steps: int | None = None
 
 
+def without_size(sentence: str) -> str:
+    """The sentence without what it says of ranks and steps of the job."""
+    for pattern in (_NODES, _NODES_AFTER, _WORLD, _STEPS, _RANKS):
+        sentence = pattern.sub(" ", sentence)
+    return sentence
+
+
 def size(sentence: str, context: Context) -> Size:
     """Ranks and steps of the job that a sentence states."""
     sentence = sentence[:2000]
