@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 
@@ -19,6 +20,8 @@ from .app import create_app
 GRACE_S = 10
 KEEP_ALIVE_S = 30
 HEADER_BYTES = 64 * 1024
+SWITCH_S = 0.001
+"""How long a thread that computes keeps the others waiting: replies come before completions."""
 
 
 def serve(
@@ -42,6 +45,7 @@ def serve(
             remedy="Set LATECOMER_TOKEN, or serve on 127.0.0.1.",
         )
     listening = _listen(host, port)
+    sys.setswitchinterval(SWITCH_S)
     logs.to_stderr()
     app = create_app(database_url=database_url, workers=workers, token=token, loopback_only=local and not token)
     config = uvicorn.Config(

@@ -37,10 +37,11 @@ class View:
 
 
 class Mind:
-    """Assembles, reasons, asks and diagnoses; thread-safe."""
+    """Assembles, reasons, asks and diagnoses; thread-safe. `patient`: reasoning for what no reply waits for."""
 
-    def __init__(self, reasoner: Reasoner) -> None:
+    def __init__(self, reasoner: Reasoner, patient: Reasoner | None = None) -> None:
         self.reasoner = reasoner
+        self._patient = patient or reasoner
         self._views: _Kept[Reasoned] = _Kept()
         self._questions: _Kept[tuple[Assessment, ...]] = _Kept()
         self._documents: _Kept[Diagnosis] = _Kept()
@@ -87,7 +88,7 @@ class Mind:
         held = view.evidence
         return self._documents.get(
             view.key,
-            lambda: diagnose(held.facts, held.report, held.extras, reasoner=self.reasoner, now=view.now),
+            lambda: diagnose(held.facts, held.report, held.extras, reasoner=self._patient, now=view.now),
         )
 
     def first_look(self, view: View) -> Diagnosis:

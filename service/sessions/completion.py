@@ -7,21 +7,22 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-import structlog
-
 from ...knowledge.errors import LatecomerError
 from ..conversation.mind import Mind, View
 from ..diagnosis.schemas import Diagnosis
+from ..logs import logger
 from ..store.store import Store
 from .schemas import DiagnosisSummary
 
 MOST_WAITING = 200
 """Diagnoses that wait to be completed; of more the oldest is left out, and completed when it is asked for."""
+QUIET_S = 0.5
+"""How long no turn was taken before a diagnosis is completed unasked."""
 Key = tuple[str, int]
 
 
 class Completion:
-    """One at a time, the newest of each session, begun only while no turn is being taken."""
+    """One at a time, the newest of each session, begun unasked only while no turn is being taken."""
 
     def __init__(self, store: Store, mind: Mind) -> None:
         self._store, self._mind = store, mind
@@ -29,6 +30,7 @@ class Completion:
         self._running: dict[Key, asyncio.Task[Diagnosis]] = {}
         self._worker: asyncio.Task[None] | None = None
         self._turns = 0
+        self._taken = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -36,6 +38,7 @@ class Completion:
     async def held(self) -> AsyncIterator[None]:
         """While a turn is being taken nothing is begun unless somebody asks for it."""
         self._turns += 1
+        self._taken += 1
         self._quiet.clear()
         try:
             yield
@@ -86,9 +89,18 @@ class Completion:
             await self._store.put_document(session, summary.revision, document.model_dump_json().encode())
         return document
 
+    async def _until_quiet(self) -> None:
+        """Wait until no turn was taken for a while: a service that is busy answers, and completes what is asked for."""
+        while True:
+            await self._quiet.wait()
+            before = self._taken
+            await asyncio.sleep(QUIET_S)
+            if (before == self._taken and self._quiet.is_set()) or not self._waiting:
+                return
+
     async def _work(self) -> None:
         while self._waiting:
-            await self._quiet.wait()
+            await self._until_quiet()
             if not self._waiting:
                 return
             (session, _), (summary, view) = self._waiting.popitem(last=False)
@@ -99,4 +111,6 @@ class Completion:
             try:
                 await self.now(session, summary, at_hand)
             except LatecomerError as error:
-                structlog.get_logger().info("diagnosis not completed", session=session, error=str(error))
+                logger().warning("diagnosis not completed", session=session, error=str(error))
+            except Exception:  # one that fails must not keep the others from being completed
+                logger().exception("diagnosis not completed", session=session)

@@ -18,6 +18,8 @@ from ..conversation.mind import Mind
 from ..diagnosis.reasoner import Reasoner, local_reasoner
 
 MOST_REMEMBERED = 1024
+SLICE = 6
+"""Sets of facts in a slice of patient work: about 15 ms of a worker."""
 Key = frozenset[tuple[str, tuple[tuple[str, Scalar], ...]]]
 
 
@@ -30,9 +32,19 @@ def open_mind(workers: int, book_directories: Sequence[Path]) -> tuple[Mind, Cal
     knowledge = load()
     book = load_book(book_directories, knowledge=knowledge)
     pool = InferencePool(workers, book_directories) if workers else None
-    run = pool.infer_batch if pool else lambda batch: [infer(facts, book) for facts in batch]
-    mind = Mind(Reasoner(knowledge, book.sha256, Remembering(run)))
-    return mind, pool.close if pool else lambda: None
+    run = Remembering(pool.infer_batch if pool else lambda batch: [infer(facts, book) for facts in batch])
+    patient = Reasoner(knowledge, book.sha256, in_slices(run)) if pool else None
+    return Mind(Reasoner(knowledge, book.sha256, run), patient), pool.close if pool else lambda: None
+
+
+def in_slices(run: Infer) -> Infer:
+    """Inference a few sets at a time, so that a turn's work comes between and one worker stays free for it."""
+
+    def infer_patiently(batch: Sequence[Sequence[Fact]]) -> list[Inference]:
+        starts = range(0, len(batch), SLICE)
+        return [found for start in starts for found in run(batch[start : start + SLICE])]
+
+    return infer_patiently
 
 
 class Remembering:
