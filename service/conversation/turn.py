@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...knowledge.errors import InputError
 from ...knowledge.model import Knowledge
 from ..diagnosis import documents, statement
 from ..diagnosis.documents import fact_document
@@ -40,10 +41,15 @@ class Outcome:
 
 
 def message(text: str, state: SessionState, recordings: Recordings, mind: Mind) -> Outcome:
-    """The turn of a message."""
+    """The turn of a message. Evidence in it that does not fit what is there is refused in words."""
     before = mind.view(state, recordings)
     acts = understand(text, context_of(state, before, mind))
-    return take(acts, [MessageReceived(text=text)], state, recordings, mind, before)
+    heard = [MessageReceived(text=text)]
+    try:
+        return take(acts, heard, state, recordings, mind, before)
+    except InputError as error:
+        text = f"That does not go together with what is there: {error}"
+        return take((), heard, state, recordings, mind, before, said=[Said(kind="not_understood", text=text)])
 
 
 def evidence(
@@ -102,7 +108,8 @@ def take(
         events.append(emitted(state.diagnosis, after, fired, mind.knowledge))
     said = said or [Said(kind="note", text="That fits what is known." if done.known else "All right.")]
     events.append(Replied(said=[[s.kind, s.text, s.ref] for s in said], state=end.state))
-    new_facts = tuple(fact_document(f) for f in after.evidence.facts if str(f.source).startswith(f"turn {turn}"))
+    here = f"turn {turn}"
+    new_facts = tuple(fact_document(f) for f in after.evidence.facts if here in f.source.ref.split(", "))
     final = fold([(turn, e) for e in events], state)
     return Outcome(tuple(events), final, tuple(said), new_facts, end.question, end.state, after, recordings)
 
