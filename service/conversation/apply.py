@@ -162,8 +162,18 @@ def _take_back(act: TakenBack, done: Applied) -> None:
         done.add(RankCorrected(old=held.given.swapped[1], new=held.given.swapped[0]))
     if back:
         again = _renamed(back[0].given, done.next_id)
+        _record_again(again, back[0].given.id, done)
         done.add(again)
         done.say("understood", f"Counts again: {'; '.join(again.in_words)}.", again.id)
+
+
+def _record_again(again: EvidenceAttached, old: str, done: Applied) -> None:
+    """The tables of evidence that counts again, as a replay of the log would find them."""
+    if again.form == "text":
+        tables = read_text(again.text, name=f"turn {done.turn}", world_size=again.ranks)
+        done.recordings = {**done.recordings, again.id: tables}
+    elif old in done.recordings:
+        done.recordings = {**done.recordings, again.id: done.recordings[old]}
 
 
 def _trust(act: Trusted, done: Applied) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from latecomer.service.api import openapi
 from latecomer.service.api.app import create_app
@@ -33,7 +33,7 @@ def test_the_committed_document_is_current() -> None:
 @pytest.mark.parametrize(("name", "example"), list(examples()))
 def test_examples_are_valid(name: str, example: Any) -> None:
     schema = copy.deepcopy(DOCUMENT) | {"$ref": f"#/components/schemas/{name}"}
-    jsonschema.Draft202012Validator(schema).validate(example)
+    jsonschema_rs.Draft202012Validator(schema).validate(example)
 
 
 @pytest.mark.parametrize(("path", "operation"), OPERATIONS, ids=[one["operationId"] for _, one in OPERATIONS])

@@ -22,3 +22,13 @@ def test_facts_of_a_turn_are_those_of_that_turn_alone() -> None:
         talk.say(f"rank {number} input wait {100 + number} ms, the others 20")
     told = talk.say("hello")
     assert told.facts == ()
+
+
+def test_a_table_that_counts_again_is_measured_again() -> None:
+    table = "rank,input,compute,arrival\n0,20,180,200\n1,20,180,200\n2,140,180,320\n3,20,180,200\n"
+    talk = Talk()
+    first = talk.say(table)
+    talk.say("/revise e1 rank 2 input wait 20 ms, the others 20")
+    again = talk.say("/undo")
+    assert "Counts again" in text_of(again)
+    assert again.view.now.judgement.outcome == first.view.now.judgement.outcome
