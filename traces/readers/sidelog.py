@@ -28,7 +28,7 @@ def sniff(head: bytes) -> float:
     line = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
     try:
         entry = msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return 0.0
     return 0.97 if isinstance(entry, dict) and {"rank", "step", _START} <= entry.keys() else 0.0
 
@@ -72,7 +72,7 @@ def read(
 def _entry(line: bytes) -> dict[str, Any] | None:
     try:
         entry = msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
     whole = isinstance(entry, dict) and all(_is_count(entry.get(key)) for key in ("rank", "step", _START))
     return entry if whole else None
