@@ -19,13 +19,19 @@ from .words import becomes_in_words, lower, percent, stopped, upper
 MOVED = 0.05
 MOST_MOVED = 3
 MOST_REASONS = 2
+HANG_BESIDE_STEPS = Said(
+    kind="note",
+    text="You told of a hang, and the steps at hand complete: it is the steps that I judge. If the job hangs now, the "
+    "operation of every rank and the last line of every log are needed.",
+)
 
 
 def changes(before: View | None, after: View, knowledge: Knowledge, *, attached: bool) -> tuple[list[Said], str | None]:
     """What to say of the change, and the id of the revise-if condition that fired. `attached`: evidence did."""
     now = after.now
+    beside = [HANG_BESIDE_STEPS] if _hang_beside_steps(now) and not (before and _hang_beside_steps(before.now)) else []
     if before is None:
-        return _first(now, knowledge), None
+        return [*_first(now, knowledge), *beside], None
     fired = _fired(before.now, now, knowledge) if before.now.judgement.outcome != now.judgement.outcome else None
     said: list[Said] = []
     if fired is not None:
@@ -39,7 +45,14 @@ def changes(before: View | None, after: View, knowledge: Knowledge, *, attached:
         said.append(Said(kind="change", text=" ".join([*reasons, *moved])))
     elif not said and attached and now.judgement.scopes:
         said.append(Said(kind="change", text="That does not change the ranking."))
+    said += beside
     return said, f"{fired[0].id}/{fired[1].id}@{fired[0].scope}" if fired else None
+
+
+def _hang_beside_steps(now: Reasoned) -> bool:
+    """Whether a hang was told while steps that complete are measured."""
+    told = any(f.kind == "stall" for f in now.facts)
+    return told and any(f.kind == "job" and bool(f["lateness_known"]) for f in now.facts)
 
 
 def _first(now: Reasoned, knowledge: Knowledge) -> list[Said]:
