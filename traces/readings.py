@@ -65,7 +65,9 @@ def _unexplained(table: StepTable) -> list[Fact]:
     if step is None or not stages:
         return []
     total = sum((np.nan_to_num(columns[n]) for n in stages), np.zeros_like(step))
-    share = float(np.nanmax(np.nansum(total, axis=1) / np.nansum(step, axis=1))) if np.nansum(step) > 0 else 1.0
+    known = np.nansum(step, axis=1) > 0
+    shares = np.nansum(total, axis=1)[known] / np.nansum(step, axis=1)[known]
+    share = float(np.nanmax(shares)) if len(shares) else 1.0
     if share >= threshold("coverage_large"):
         return []
     told = {"share": share, "step_ms": float(np.nanmean(step)), "stages": ", ".join(stages).replace("_", " ")}

@@ -20,6 +20,7 @@ _CHOICE = re.compile(
 _ORDINALS = ("first", "second", "third", "fourth")
 MOST_WORDS = 60
 """Words beyond which a sentence is a story and no answer."""
+MOST_NUMBERS = 3
 _SHORTEST_TYPO = 4
 _PLAIN = {"yes": ("yes", "yeah", "yep", "yup", "aye"), "no": ("no", "nope", "nah")}
 _REPLY = re.compile(
@@ -49,8 +50,9 @@ def reply(clause: str, words: Words, context: Context) -> Reply | None:
 
 
 def is_measurement(text: str) -> bool:
-    """Whether it holds a time and another number: then it is no choice."""
-    return bool(_TIMES.search(text)) and len(_NUMBERS.findall(text)) > 1
+    """Whether it holds a time and another number, or several numbers: then it is no choice."""
+    numbers = len(_NUMBERS.findall(text))
+    return numbers >= MOST_NUMBERS or (bool(_TIMES.search(text)) and numbers > 1)
 
 
 def _chosen(clause: str, words: Words, question: OpenQuestion) -> Reply | None:

@@ -92,6 +92,10 @@ _DIFFERS = re.compile(r"\b(?:differs?|varies|vary|ratio|factor|balance|imbalance
 _TRUSTED_BARE = 3
 """How many words beside ranks, measures and numbers a sentence may hold whose numbers have no unit."""
 _LATE = re.compile(rf"({_VALUE})\s+(?:too\s+)?late\b(?!\s+than)", re.I)
+_LAST_BY = re.compile(
+    rf"\b(?:last|late|behind)\b[\s,]*(?:and\s+)?by\s+((?:about\s+|around\s+|roughly\s+)?{_VALUE})", re.I
+)
+_OF_RANK = re.compile(r"\bof\s+(\d{1,5})\b(?=\s+(?:is|are|takes?|needs?|lasts?)\b)", re.I)
 _USED_TO = re.compile(
     rf"[\s,;(]*\b(?:used to be|up from|down from|instead of)\s+(?:about\s+|around\s+)?{_VALUE}\)?", re.I
 )
@@ -246,6 +250,7 @@ def open_measure(context: Context) -> str:
 
 def spelled_out(sentence: str, context: Context) -> str:
     """The sentence with ranks written as `rank 5` and lists as `20/20/140`."""
+    sentence = _OF_RANK.sub(r"of rank \1", _LAST_BY.sub(r"arrives \1 later than the others", sentence))
     text = _USED_TO.sub("", _LATE.sub(r"\1 later than the others", _PAUSE.sub("", sentence)))
     text = _NEAR_RANK.sub(lambda m: f"rank{m[2]}" if one_typo("rank", m[1].lower()) else m[0], text)
     text = _PER_STEP.sub("", _COPIES.sub("copying", _ON_ALL.sub(r"\1 all ranks", _SHORT_RANK.sub(r"rank \1", text))))
