@@ -13,11 +13,12 @@ from ...rules.weigh import NONE, Argument
 from ..diagnosis import statement
 from ..diagnosis.documents import cause_title
 from ..diagnosis.schemas import Diagnosis
+from ..diagnosis.sentences import lower, stopped, upper
 from .acts import Asked
 from .commands import help_lines
 from .mind import Mind, View
 from .state import SessionState
-from .words import becomes_in_words, lower, percent, stopped, upper
+from .words import becomes_in_words, percent
 
 ALIKE = {"input_delay": ("uniform_input_bound",), "uniform_input_bound": ("input_delay",)}
 """What people mean by one word: input that is late on one rank or on all."""

@@ -50,11 +50,6 @@ class Applied:
         """One thing said."""
         self.said.append(Said.model_validate({"kind": kind, "text": text, "ref": ref}))
 
-    @property
-    def next_id(self) -> str:
-        """Id of the next piece of evidence."""
-        return f"e{len(self.state.evidence) + 1}"
-
 
 def _weighs(event: AnyEvent) -> bool:
     if not isinstance(event, EvidenceAttached):

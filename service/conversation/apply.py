@@ -8,6 +8,7 @@ import msgspec
 
 from ...knowledge.errors import InputError
 from ...traces.readers.table import read_text
+from ..diagnosis.sentences import stopped, upper
 from .acts import (
     Act,
     Answered,
@@ -33,7 +34,7 @@ from .pasted import in_words
 from .state import SessionState
 from .stating import state_words, without_settled
 from .understanding import understand
-from .words import quoted, stopped, upper
+from .words import quoted
 
 EXAMPLE = "rank 2 input wait 140 ms, the others 20"
 
@@ -101,7 +102,7 @@ def _paste(act: Pasted, done: Applied, *, replaces: str | None = None) -> None:
         return
     words = in_words(tables)
     given = EvidenceAttached(
-        id=done.next_id,
+        id=done.state.next_id,
         form="text",
         label="pasted table",
         in_words=words,
@@ -122,7 +123,7 @@ def _correct(act: Corrected, done: Applied) -> None:
         return
     swapped = list(found.ranks or ())
     for given in found.changed:
-        done.add(msgspec.structs.replace(_renamed(given, done.next_id), swapped=swapped))
+        done.add(msgspec.structs.replace(_renamed(given, done.state.next_id), swapped=swapped))
     if swapped:
         done.add(RankCorrected(old=swapped[0], new=swapped[1]))
     done.say("understood", f"Corrected: {found.in_words}.", done.state.evidence[-1].given.id)
@@ -161,7 +162,7 @@ def _take_back(act: TakenBack, done: Applied) -> None:
     if held.given.swapped:
         done.add(RankCorrected(old=held.given.swapped[1], new=held.given.swapped[0]))
     if back:
-        again = _renamed(back[0].given, done.next_id)
+        again = _renamed(back[0].given, done.state.next_id)
         _record_again(again, back[0].given.id, done)
         done.add(again)
         done.say("understood", f"Counts again: {'; '.join(again.in_words)}.", again.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ...knowledge.facts import Fact, fact_key
 from ...knowledge.model import Knowledge
@@ -12,9 +12,10 @@ from ...rules.verdict import Judgement, ScopeJudgement
 from ...rules.weigh import NONE
 from ..diagnosis import statement
 from ..diagnosis.documents import becomes, cause_title
+from ..diagnosis.sentences import lower, stopped
 from ..sessions.schemas import Said
 from .mind import View
-from .words import becomes_in_words, lower, percent, stopped, upper
+from .words import becomes_in_words, percent, ranks_named
 
 MOVED = 0.05
 MOST_MOVED = 3
@@ -103,10 +104,9 @@ def _is_late(scope: ScopeJudgement) -> bool:
 
 
 def _waited_for(scope: ScopeJudgement) -> str:
-    ranks = scope.ranks
-    who = f"rank {ranks}" if ranks.isdecimal() else f"ranks {ranks}"
     wait = f"{float(scope.fact['lateness_ms']):.0f} ms"
-    return f"The other ranks wait about {wait} a step for {who}; a faster collective cannot give that back."
+    late = ranks_named(scope.ranks)
+    return f"The other ranks wait about {wait} a step for {late}; a faster collective cannot give that back."
 
 
 # ---- revise-if -------------------------------------------------------------------------------------------
@@ -140,9 +140,3 @@ def _revised(before: Judgement, after: Judgement, candidate: Candidate, outcome:
         f"Before: {becomes_in_words(was, knowledge)}. Now: {becomes_in_words(now, knowledge)}."
     )
     return Said(kind="revised", text=text, ref=f"{candidate.id}/{outcome.id}@{candidate.scope}")
-
-
-def live_causes(scope: ScopeJudgement, knowledge: Knowledge) -> Iterator[str]:
-    """Each live cause with its probability, most probable first."""
-    for belief in scope.live:
-        yield f"{upper(cause_title(belief.cause, knowledge))} {percent(belief.probability)}"

@@ -9,6 +9,7 @@ from ...rules.candidates import in_words, scope_values
 from ...rules.counterfactuals import Assessment
 from ..diagnosis.plans import question_document
 from ..diagnosis.schemas import Diagnosis, QuestionDocument
+from ..diagnosis.sentences import lower, stopped, upper
 from ..sessions.schemas import Said, State
 from .acts import Asked
 from .answers import Asking, answer, mitigation_in_words, plan_in_words
@@ -18,7 +19,7 @@ from .events import AnyEvent, ContradictionFound, QuestionAsked, QuestionClosed
 from .mind import Mind, View
 from .state import REMINDER, SessionState
 from .suppose import what_if
-from .words import becomes_in_words, lower, stopped, upper
+from .words import becomes_in_words
 
 NAMED = ("probable", "established")
 CAPTURE = "longer-capture"

@@ -20,6 +20,7 @@ from ..diagnosis import documents
 from ..diagnosis.schemas import ReadReport
 from ..diagnosis.service import NOTHING_READ
 from .events import as_fact
+from .remembered import Remembered
 from .state import Held, SessionState
 
 Recordings = Mapping[str, Tables]
@@ -34,6 +35,11 @@ SETTLES: Mapping[str, tuple[str, frozenset[Scalar]]] = {
     "comparable": ("state", frozenset(("unknown",))),
 }
 """Kinds of fact that are both measured and stated: the field that decides, and its values that settle nothing."""
+
+
+_MERGED = Remembered(lambda *profiles: merge(profiles))
+_MEASURED = Remembered(measure)
+"""Recordings do not change from turn to turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +66,9 @@ class Evidence:
 def assemble(state: SessionState, recordings: Recordings, knowledge: Knowledge) -> Evidence:
     """Facts and figures of a session. Raises InputError where recordings are of different jobs."""
     standing = state.standing
-    tables, clashes = _tables(state, standing, recordings)
-    measured = measure(tables) if tables is not None and _holds_any(tables) else Measured(())
+    tables, clashes, fixed = _tables(state, standing, recordings)
+    of = _MEASURED if fixed else measure
+    measured = of(tables) if tables is not None and _holds_any(tables) else Measured(())
     facts, more = _stated(state, standing, measured.facts, knowledge)
     facts += _bound_later(standing, measured.facts, knowledge)
     clashes = (*clashes, *more)
@@ -88,7 +95,8 @@ def _holds_any(tables: Tables) -> bool:
 
 def _tables(
     state: SessionState, standing: Sequence[Held], recordings: Recordings
-) -> tuple[Tables | None, tuple[Disagreement, ...]]:
+) -> tuple[Tables | None, tuple[Disagreement, ...], bool]:
+    """Everything as one job, what contradicts what, and whether it is the recordings alone, the same each turn."""
     recorded = [recordings[h.given.id] for h in standing if h.given.id in recordings]
     profiles = [t for t in recorded if t.collectives is not None or t.spans is not None]
     others = {h.given.id: recordings[h.given.id] for h in standing if h.given.id in recordings}
@@ -110,16 +118,18 @@ def _tables(
     if told is not None and stated_steps:
         told = told.with_notes(Note("steps-stated", "info", f"{stated_steps} steps were stated", count=stated_steps))
     if not profiles:
-        return told, tuple(clashes)
-    extra = [] if told is None else [replace(told, ranks=tuple(replace(i, world_size=None) for i in told.ranks))]
-    return merge([*profiles, *extra]), tuple(clashes)
+        return told, tuple(clashes), False
+    if told is None:
+        return _MERGED(*profiles), tuple(clashes), True
+    extra = replace(told, ranks=tuple(replace(i, world_size=None) for i in told.ranks))
+    return merge([*profiles, extra]), tuple(clashes), False
 
 
 def _recorded_means(recorded: Iterable[Tables]) -> dict[tuple[str, int], float]:
     found: dict[tuple[str, int], float] = {}
     for tables in recorded:
         if tables.collectives is not None or tables.spans is not None:
-            rows = measure(tables).extras.rows
+            rows = _MEASURED(tables).extras.rows
             found.update({(f"{stage}_ms", r.rank): ms for r in rows for stage, ms in r.stages_ms.items()})
         else:
             found.update(column_means(tables))

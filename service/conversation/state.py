@@ -63,6 +63,11 @@ class SessionState:
         return tuple(h for h in self.evidence if not h.withdrawn)
 
     @property
+    def next_id(self) -> str:
+        """Id of the next piece of evidence."""
+        return f"e{len(self.evidence) + 1}"
+
+    @property
     def ranks(self) -> int | None:
         """World size that was stated last."""
         return next((h.given.ranks for h in reversed(self.standing) if h.given.ranks), None)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from ...knowledge.facts import Fact, fact
 from ...rules.candidates import in_words as fill_words
 from ...rules.candidates import is_bound, is_settled, scope_values, suppose
+from ..diagnosis.sentences import stopped
 from .acts import Answered, Measures, Told
 from .applied import Applied
 from .events import EvidenceAttached, QuestionClosed, as_numbers, stated
 from .mind import Mind, View
 from .state import SessionState, fold
-from .words import ranks_named, statements_in_words, stopped
+from .words import ranks_named, statements_in_words
 
 Statements = list[Measures | Told | Answered]
 
@@ -49,7 +50,7 @@ def state_words(acts: Statements, done: Applied, mind: Mind, before: View, *, re
         return
     first = not done.state.evidence
     given = EvidenceAttached(
-        id=done.next_id,
+        id=done.state.next_id,
         form="statement",
         label=_label(acts),
         numbers=as_numbers(numbers),

@@ -49,7 +49,7 @@ def supposition(
     if not numbers and not facts:
         return None
     return EvidenceAttached(
-        id=f"e{len(state.evidence) + 1}",
+        id=state.next_id,
         form="statement",
         label="supposed",
         numbers=as_numbers(numbers),

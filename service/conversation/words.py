@@ -83,21 +83,6 @@ def becomes_in_words(after: Becomes, knowledge: Knowledge) -> str:
     return f"{verdict}: {said}" if said else verdict
 
 
-def stopped(text: str) -> str:
-    """With a full stop where it has no end."""
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def upper(text: str) -> str:
-    """With a capital."""
-    return text[:1].upper() + text[1:]
-
-
-def lower(text: str) -> str:
-    """Without a capital."""
-    return text[:1].lower() + text[1:]
-
-
 def quoted(text: str, most: int = 60) -> str:
     """Words of the engineer, cut to length, in quotation marks."""
     one = " ".join(text.split())

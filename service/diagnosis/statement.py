@@ -13,6 +13,7 @@ from ...rules.verdict import ORDER, WORDS, Judgement, ScopeJudgement
 from ...rules.weigh import NONE, Belief, kind_of
 from .documents import UNNAMED, cause_title, finding_document
 from .schemas import Alternative, ExperimentDocument, FindingDocument, LimitDocument, Next
+from .sentences import lower, stopped, upper
 
 SILENT = "without support in this evidence"
 MOST_RIVALS = 4
@@ -38,10 +39,10 @@ def headline(judgement: Judgement, facts: Sequence[Fact], knowledge: Knowledge) 
         return f"This evidence cannot tell who is late: {'; '.join(reasons) or 'nothing was measured'}."
     shown = [s for s in judgement.scopes if s.verdict not in UNNAMED]
     if len(shown) == 1:
-        return _upper(f"{_what(shown[0].fact, facts)}{_because(shown[0], knowledge)}.")
+        return upper(f"{_what(shown[0].fact, facts)}{_because(shown[0], knowledge)}.")
     total = sum(float(s.fact["loss_ms"]) for s in shown)
     parts = [f"{_what(s.fact, facts)}{_share(s, total)}{_because(s, knowledge)}" for s in shown]
-    return _upper(f"{'; '.join(parts)}.")
+    return upper(f"{'; '.join(parts)}.")
 
 
 def statement(
@@ -62,12 +63,12 @@ def statement(
         nearest = next((a for a in mine if a.why_weaker != SILENT), mine[0] if mine else None)
         if nearest is not None:
             rival = cause_title(nearest.cause, knowledge)
-            sentences.append(f"{_upper(rival)} is weaker: {_stop(nearest.why_weaker)}")
+            sentences.append(f"{upper(rival)} is weaker: {stopped(nearest.why_weaker)}")
         sentences.extend(_test(top.cause, plan))
         turning = [(c, r) for c, r in revisions if r.judgement and r.judgement.outcome[1] != top.cause]
         sentences.extend(_disproof(plan, turning))
     elif judgement.verdict != "healthy" and steps.questions:
-        sentences.append(f"To decide it: {_lower(steps.questions[0].text)}")
+        sentences.append(f"To decide it: {lower(steps.questions[0].text)}")
     return " ".join(sentences)
 
 
@@ -77,9 +78,9 @@ def _test(cause: str, plan: ExperimentDocument | None) -> list[str]:
     predicted = next((p.text for p in plan.predictions if p.cause == cause), "")
     expect = f" if this is right, {predicted}." if predicted else ""
     return [
-        f"Next: {_lower(plan.title)};{expect} Compare: {_stop(plan.threshold)}"
+        f"Next: {lower(plan.title)};{expect} Compare: {stopped(plan.threshold)}"
         if expect
-        else f"Next: {_lower(plan.title)}."
+        else f"Next: {lower(plan.title)}."
     ]
 
 
@@ -87,9 +88,9 @@ def _disproof(plan: ExperimentDocument | None, turning: Sequence[tuple[Candidate
     """The likeliest result of the plan that turns the cause; else the first answer that does."""
     mine = next((r for c, r in turning if plan and c.id == plan.id and c.scope == plan.scope), None)
     if mine is not None:
-        return [f"It is disproved if {_stop(_lower(mine.outcome.text))}"]
+        return [f"It is disproved if {stopped(lower(mine.outcome.text))}"]
     answers = [(c, r) for c, r in turning if c.kind == "question"][:1]
-    return [f'It is disproved if the answer to "{c.text}" is: {_stop(_lower(r.outcome.text))}' for c, r in answers]
+    return [f'It is disproved if the answer to "{c.text}" is: {stopped(lower(r.outcome.text))}' for c, r in answers]
 
 
 def _healthy(facts: Sequence[Fact]) -> str:
@@ -270,15 +271,3 @@ def counted(cf: Counterfactuals) -> str:
 
 def _ms(value: float) -> str:
     return f"{value:.0f} ms" if value >= 10 else f"{value:.2g} ms"
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
-def _stop(text: str) -> str:
-    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -35,18 +35,13 @@ class Attachment:
     blob: bytes | None = None
 
 
-def next_id(state: SessionState) -> str:
-    """Id of the next piece of evidence."""
-    return f"e{len(state.evidence) + 1}"
-
-
 def of_text(text: str, label: str, state: SessionState) -> Attachment:
     """Pasted text. Raises InputError where no reader knows it."""
     if len(text) > MOST_TEXT:
         raise InputError(f"is longer than {MOST_TEXT:,} characters", where=label, remedy="Attach it as a file.")
     tables = read_text(text, name=f"turn {state.turn + 1}", world_size=state.ranks)
     event = EvidenceAttached(
-        id=next_id(state),
+        id=state.next_id,
         form="text",
         label=label or "pasted table",
         in_words=in_words(tables),
@@ -61,7 +56,7 @@ def of_tables(data: bytes, label: str, state: SessionState) -> Attachment:
     tables = decode(data, limits=TABLES_LIMITS)
     name = label or ", ".join(tables.sources[:3]) or "tables"
     event = EvidenceAttached(
-        id=next_id(state),
+        id=state.next_id,
         form="tables",
         label=name,
         in_words=in_words(tables),
@@ -81,7 +76,7 @@ def of_facts(facts: Sequence[FactInput], label: str, state: SessionState, knowle
         raise InputError("no facts were given", remedy="Give at least one, with its kind and values.")
     checked = checked_facts(facts, knowledge)
     event = EvidenceAttached(
-        id=next_id(state),
+        id=state.next_id,
         form="facts",
         label=label or "facts",
         facts=[stated(f) for f in checked],
